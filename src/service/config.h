@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Config: everything an operator can set, with its default. Read from TOML by LoadConfig; see docs/operations.md.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+
+namespace dormouse::service {
+
+enum class Durability {
+  kProcess,  // acknowledged runs survive the death of any process; synced within a second
+  kPower,    // synced before the acknowledgement
+};
+
+struct BindingConfig {
+  std::string engine;                        // an engine's name, "python-3.13"
+  bool contexts = true;                      // false: stateless runs only
+  std::uint64_t memory_bytes = 512ull << 20; // default and ceiling of a run's linear memory
+  std::uint64_t fuel_us = 0;                 // default CPU budget of a run; 0: none
+  bool is_default = true;                    // for its language
+};
+
+struct Config {
+  std::filesystem::path data_directory;
+  std::filesystem::path engines_directory;
+  std::filesystem::path executable;  // the dormouse binary
+  std::string listen = "127.0.0.1:8787";
+  Durability durability = Durability::kProcess;
+  // Empty: PYTHON, JAVASCRIPT and TYPESCRIPT over whatever engines of these languages are installed.
+  std::map<std::string, BindingConfig> bindings;
+
+  std::uint32_t contexts_per_sandbox = 8;
+  std::uint64_t resident_memory_bytes = 4ull << 30;  // all workers together; over it the least recently used goes
+  std::chrono::milliseconds idle_eviction{300'000};  // a context unused for so long becomes dormant
+  int spare_workers = 1;
+  std::chrono::milliseconds stop_grace{300};
+  std::chrono::milliseconds shutdown_grace{5'000};
+
+  std::chrono::milliseconds default_timeout{60'000};
+  std::chrono::milliseconds max_timeout{600'000};
+  std::uint64_t code_bytes = 2ull << 20;
+  std::uint64_t stdin_bytes = 8ull << 20;
+  std::uint64_t request_bytes = 16ull << 20;
+  std::uint64_t stream_bytes = 1ull << 20;        // stdout and stderr each
+  std::uint64_t inline_output_bytes = 64ull << 10; // one output
+  std::uint64_t inline_run_bytes = 256ull << 10;   // all outputs of a run
+  std::uint32_t outputs_per_run = 1'000;
+
+  std::uint64_t direct_file_bytes = 256ull << 10;  // files read and written through JSON
+  std::uint64_t workspace_bytes = 4ull << 30;      // per sandbox
+  std::uint32_t workspace_files = 100'000;
+  std::uint64_t tmp_bytes = 256ull << 20;          // per context
+  std::uint32_t generations_kept = 16;             // per context, for rollback
+  std::int64_t default_ttl_ms = 0;                 // 0: sandboxes do not expire
+  std::int64_t max_ttl_ms = 0;                     // 0: no ceiling
+};
+
+// Reads `file` over the defaults. Unknown keys, wrong types and values out of range are errors that name key and line.
+Result<Config> LoadConfig(const std::filesystem::path& file, Config defaults);
+
+}  // namespace dormouse::service

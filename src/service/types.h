@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The things of the product, as the service hands them out: plain values, no I/O formats.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/worker.h"
+
+namespace dormouse::service {
+
+using Time = std::chrono::system_clock::time_point;
+using StringMap = std::map<std::string, std::string>;
+
+struct Page {
+  std::uint32_t limit = 50;  // 1 to 500
+  std::string cursor;        // opaque; empty: from the start
+};
+
+template <typename T>
+struct Paged {
+  std::vector<T> items;     // newest first
+  std::string next_cursor;  // empty on the last page
+};
+
+enum class SandboxStatus { kReady, kRunning, kIdle, kDestroyed };
+
+struct Sandbox {
+  std::string id;          // sbx_…
+  std::string org_id;      // org_…
+  std::string project_id;  // prj_…
+  SandboxStatus status = SandboxStatus::kReady;
+  std::string template_slug;
+  std::int64_t ttl_ms = 0;                // 0: no limit
+  std::optional<Time> expires_at;
+  StringMap metadata;
+  Time created_at;
+  Time last_used_at;
+  std::optional<Time> destroyed_at;
+  std::string destroyed_reason;  // user_killed, ttl_expired, idle_expired
+};
+
+struct CreateSandbox {
+  std::string template_slug;  // empty: the default
+  std::optional<std::int64_t> ttl_ms;
+  StringMap metadata;
+  std::string project_id;  // empty: the default
+};
+
+struct ListSandboxes {
+  Page page;
+  StringMap metadata;  // exact matches
+  std::string project_id;
+  bool historical = false;  // also destroyed ones
+};
+
+// A binding offers an engine under a name.
+struct Binding {
+  std::string name;  // "PYTHON"
+  std::string language;
+  std::string engine;
+  std::string version;
+  std::string build_id;
+  bool contexts = true;
+  std::uint64_t memory_bytes = 0;  // default limit of linear memory
+  std::uint64_t max_memory_bytes = 0;
+  std::uint64_t fuel_us = 0;  // 0: none
+  std::uint64_t max_timeout_ms = 0;
+  std::uint64_t code_bytes = 0;
+};
+
+struct SnapshotInfo {
+  std::string engine_build;
+  std::uint64_t generation = 0;
+  std::uint64_t pages = 0;  // live pages over the boot image, of 4 KiB
+  std::uint64_t bytes = 0;  // pages × 4096
+  std::uint64_t stored_bytes = 0;
+  Time taken_at;
+  bool stale = false;
+  std::string stale_reason;
+};
+
+struct Context {
+  std::string id;  // cctx_…
+  std::string sandbox_id;
+  std::string binding;
+  std::string language;
+  std::string name;  // empty if it has none
+  std::string cwd;
+  StringMap env;
+  bool is_default = false;
+  std::uint64_t executions = 0;
+  Time created_at;
+  Time last_used_at;
+  bool resident = false;
+  bool running = false;
+  std::optional<SnapshotInfo> snapshot;
+};
+
+struct CreateContext {
+  std::string sandbox_id;
+  std::string language;  // one of language and binding
+  std::string binding;
+  std::string name;                // unique in the sandbox; empty: none
+  std::string cwd = "/workspace";  // inside /workspace
+  StringMap env;
+};
+
+// One earlier state of a context that it can be rolled back to.
+struct Generation {
+  std::uint64_t generation = 0;
+  std::uint64_t executions = 0;
+  std::uint64_t stored_bytes = 0;
+  std::uint64_t live_pages = 0;
+  Time taken_at;
+};
+
+enum class ArtifactPolicy { kInlineOnly, kPromote };
+
+struct RunRequest {
+  std::string sandbox_id;
+  std::string context_id;    // or context_name, or neither: the default context of language or binding
+  std::string context_name;
+  std::string language;
+  std::string binding;
+  std::string code;
+  std::string cwd;  // empty: where the context is
+  StringMap env;
+  std::string stdin_bytes;
+  std::optional<std::int64_t> timeout_ms;
+  std::optional<std::int64_t> fuel_us;
+  std::optional<std::int64_t> memory_bytes;
+  ArtifactPolicy artifact_policy = ArtifactPolicy::kInlineOnly;
+};
+
+struct CodeOutput {
+  enum class Kind { kInline, kArtifact, kRejected };
+  Kind kind = Kind::kInline;
+  std::string format;      // text, markdown, json, data, chart, latex, png, jpeg, svg, html, or a MIME type if rejected
+  std::string value_json;  // inline: the value as JSON text
+  bool truncated = false;
+  bool is_result = false;  // the last expression, not a display call
+  std::string reason;      // rejected: output_too_large, requires_artifact_promotion, unsupported_format, …
+  std::string artifact_id;
+  std::string content_type;
+  std::uint64_t size_bytes = 0;
+};
+
+struct CodeError {
+  std::string name;
+  std::string message;
+  std::vector<std::string> traceback;
+  std::optional<std::int64_t> line_number;
+};
+
+// Captured stream: at most the configured limit; when more was written, head and tail with a line between them.
+struct CapturedText {
+  std::string text;  // valid UTF-8
+  bool truncated = false;
+  std::uint64_t total_bytes = 0;
+};
+
+struct RunResult {
+  std::string run_id;  // run_…
+  std::string sandbox_id;
+  std::string context_id;
+  std::string language;
+  std::string binding;
+  std::uint64_t execution_count = 0;
+  CapturedText out;
+  CapturedText err;
+  std::vector<CodeOutput> outputs;
+  std::optional<CodeError> error;
+  scheduler::RunStatus status = scheduler::RunStatus::kOk;
+  scheduler::StateOutcome state = scheduler::StateOutcome::kKept;
+  std::optional<std::int32_t> exit_code;
+  scheduler::Usage usage;
+  double duration_ms = 0;
+  // Of the context after the run.
+  std::uint64_t generation = 0;
+  double snapshot_ms = 0;
+  std::uint64_t snapshot_bytes = 0;
+  bool resumed = false;  // the run had to bring the context back from disk
+  double resume_ms = 0;
+  bool stale = false;
+  std::string stale_reason;
+  bool state_lost = false;  // the engine build was gone, the context began anew
+  std::vector<std::string> files_written;  // absolute paths
+  std::vector<std::string> files_deleted;
+};
+
+// Events of a run, in order, while it goes on. Called one at a time; must not block: implementations queue.
+// The volume is bounded: after the stream limit no more text arrives.
+class RunListener {
+ public:
+  virtual ~RunListener() = default;
+  virtual void OnStart(const std::string& run_id, const std::string& context_id) = 0;
+  virtual void OnStdout(std::string_view text) = 0;  // whole UTF-8 characters only
+  virtual void OnStderr(std::string_view text) = 0;
+  virtual void OnOutput(const CodeOutput& output) = 0;
+  virtual void OnError(const CodeError& error) = 0;
+};
+
+enum class FileType { kFile, kDirectory, kSymlink };
+
+struct FileInfo {
+  std::string path;  // absolute, "/workspace/…"
+  std::string name;
+  FileType type = FileType::kFile;
+  std::uint64_t size_bytes = 0;
+  std::uint32_t mode = 0;
+  Time modified_at;
+  std::string target;  // symlinks
+};
+
+struct SandboxInfo {
+  Sandbox sandbox;
+  std::vector<Context> contexts;
+  std::uint64_t workspace_files = 0;
+  std::uint64_t workspace_bytes = 0;
+};
+
+}  // namespace dormouse::service
