@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stand-in for the worker: runs engine.wasm under node's WASI, one Engine per context.
+import { readFileSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync } from "node:fs";
+import { WASI } from "node:wasi";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const modules = new Map();
+function compiled(path) {
+  if (!modules.has(path)) modules.set(path, new WebAssembly.Module(readFileSync(path)));
+  return modules.get(path);
+}
+
+export class Engine {
+  constructor(wasmPath, { rootfs, language = "javascript" } = {}) {
+    this.language = language;
+    this.root = mkdtempSync(join(tmpdir(), "engine-"));
+    for (const name of ["workspace", "tmp", "dev"]) mkdirSync(join(this.root, name));
+    if (rootfs && existsSync(rootfs)) cpSync(rootfs, this.root, { recursive: true });
+    const stream = (name) => openSync(join(this.root, "dev", name), "w+");
+    this.stdin = stream("stdin");
+    this.stdout = stream("stdout");
+    this.stderr = stream("stderr");
+    this.wasi = new WASI({
+      version: "preview1", preopens: { "/": this.root }, returnOnExit: false,
+      stdin: this.stdin, stdout: this.stdout, stderr: this.stderr,
+    });
+    this.emitted = [];
+    const imports = this.wasi.getImportObject();
+    if (process.env.ENGINE_TRACE) {
+      for (const [name, call] of Object.entries(imports.wasi_snapshot_preview1)) {
+        imports.wasi_snapshot_preview1[name] = (...parameters) => {
+          const result = call(...parameters);
+          console.error("wasi", name, parameters.join(","), "->", result);
+          return result;
+        };
+      }
+    }
+    // The interrupt: set through shared memory by a stopAfterCalls count or by `stopAt` (ms).
+    this.polls = imports.wasi_snapshot_preview1.poll_oneoff;
+    imports.dormouse = {
+      emit: (kind, address, length) => {
+        const text = Buffer.from(this.memory.buffer, address, length).toString("utf8");
+        this.emitted.push({ kind, ...JSON.parse(text) });
+      },
+    };
+    this.instance = new WebAssembly.Instance(compiled(wasmPath), imports);
+    this.wasi.initialize(this.instance);
+    this.memory = this.instance.exports.memory;
+    const start = performance.now();
+    this.status = this.instance.exports.dormouse_boot();
+    this.bootMs = performance.now() - start;
+    if (this.status !== 0) throw new Error(`boot: ${this.status}\n${this.read(this.stderr)}`);
+    this.runs = 0;
+  }
+
+  get workspace() {
+    return join(this.root, "workspace");
+  }
+
+  read(fd) {
+    const chunks = [];
+    const buffer = Buffer.alloc(1 << 16);
+    let position = 0;
+    for (let n; (n = readSync(fd, buffer, 0, buffer.length, position)) > 0; position += n) {
+      chunks.push(Buffer.from(buffer.subarray(0, n)));
+    }
+    return Buffer.concat(chunks);
+  }
+
+  // Runs one cell; the result is what a worker would report.
+  run(code, fields = {}) {
+    const request = Buffer.from(JSON.stringify({
+      code, language: this.language, filename: `cell-${++this.runs}`, env: {}, ...fields,
+    }));
+    for (const name of ["stdin", "stdout", "stderr"]) closeSync(this[name]);
+    writeFileSync(join(this.root, "dev", "stdin"), fields.stdin ?? "");
+    for (const name of ["stdout", "stderr"]) writeFileSync(join(this.root, "dev", name), "");
+    const names = ["stdin", "stdout", "stderr"];
+    names.forEach((name) => {
+      const fd = openSync(join(this.root, "dev", name), name === "stdin" ? "r" : "r+");
+      if (fd !== this[name]) throw new Error("descriptor moved");
+    });
+    this.emitted.length = 0;
+    const { dormouse_alloc, dormouse_run } = this.instance.exports;
+    const address = dormouse_alloc(request.length);
+    request.copy(Buffer.from(this.memory.buffer, address, request.length));
+    const start = performance.now();
+    const status = dormouse_run(address, request.length);
+    const ms = performance.now() - start;
+    const emitted = this.emitted.slice();
+    const result = emitted.find((e) => e.kind === 1 && e.isResult);
+    return {
+      status, ms, emitted,
+      stdout: this.read(this.stdout).toString("utf8"),
+      stderr: this.read(this.stderr).toString("utf8"),
+      text: result?.data["text/plain"],
+      data: result?.data,
+      displays: emitted.filter((e) => e.kind === 1 && !e.isResult),
+      error: emitted.find((e) => e.kind === 2),
+      exit: emitted.find((e) => e.kind === 3),
+    };
+  }
+}
