@@ -14,6 +14,8 @@ template <typename T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
+  // An error; only there because Asio wants results of coroutines to be default-constructible.
+  Result() : state_(std::in_place_index<1>) {}
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by design
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
 

@@ -103,7 +103,8 @@ void Fields(Codec& codec, M& m) {
   } else if constexpr (Is<M, Manifest>) {
     all(m.first, m.full, m.upserts, m.deletions);
   } else if constexpr (Is<M, Run>) {
-    all(m.request_json, m.stdin_bytes, m.timeout_us, m.fuel_us, m.memory_bytes, m.compact);
+    all(m.request_json, m.stdin_bytes, m.timeout_us, m.fuel_us, m.memory_bytes, m.compact,
+        m.previous_committed);
   } else if constexpr (Is<M, Interrupt>) {
     all(m.reason);
   } else if constexpr (Is<M, DescriptorReply>) {

@@ -123,6 +123,8 @@ struct RunSpec {
   std::uint64_t memory_bytes = 0;  // linear memory limit for this run
   Manifest manifest;
   bool compact = false;  // write a base segment
+  // Whether the file changes of this worker's previous run were committed. If not, they are reported again.
+  bool previous_committed = true;
 };
 
 // What a run needs from the server while it goes on, and where its events go. Called on the worker's executor, one
