@@ -63,6 +63,7 @@ class Instance {
   // Whether memory.grow was refused since the last ForgetRefusals.
   bool memory_refused() const { return memory_refused_; }
   void ForgetRefusals() { memory_refused_ = false; }
+  std::uint64_t memory_limit() const { return memory_limit_; }
   void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
 
   // For the imports.

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// WorkerProcess: the life of one worker, from the fork to its end.
+#pragma once
+
+#include "common/file_descriptor.h"
+#include "worker/loaded_engine.h"
+
+namespace dormouse::worker {
+
+// Called in a fresh child of the zygote. Confines the process, makes the instance ready, waits for Start on `channel`, and
+// runs cells until the server closes the channel.
+[[noreturn]] void RunWorker(LoadedEngine& engine, FileDescriptor channel);
+
+}  // namespace dormouse::worker

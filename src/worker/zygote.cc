@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/zygote.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/frame.h"
+#include "protocol/messages.h"
+#include "worker/confinement.h"
+#include "worker/loaded_engine.h"
+#include "worker/worker_process.h"
+
+namespace dormouse::worker {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::uint64_t kMaxSpares = 16;
+
+struct Arguments {
+  int control = -1;
+  std::size_t spares = 1;
+  std::vector<std::string> engines;
+};
+
+Arguments Parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 2; i + 1 < argc; i += 2) {
+    const std::string_view option = argv[i];
+    if (option == "--control") arguments.control = std::atoi(argv[i + 1]);
+    if (option == "--spares") arguments.spares = std::min<std::uint64_t>(std::strtoull(argv[i + 1], nullptr, 10), kMaxSpares);
+    if (option == "--engine") arguments.engines.emplace_back(argv[i + 1]);
+  }
+  return arguments;
+}
+
+// A worker that nobody has asked for yet.
+struct Spare {
+  FileDescriptor channel;  // the server's end
+  FileDescriptor process;  // pidfd
+  pid_t pid = 0;
+};
+
+class Zygote {
+ public:
+  Zygote(FileDescriptor control, std::size_t spares)
+      : control_(std::move(control)), spares_wanted_(spares), reader_(protocol::kMaxServerFrameBytes) {}
+
+  Result<void> Load(const std::vector<std::string>& directories) {
+    for (const std::string& directory : directories) {
+      Result<LoadedEngine> engine = LoadedEngine::Open(directory);
+      if (!engine.ok()) return Error(engine.error().code, directory + ": " + engine.error().message);
+      engines_.push_back({std::move(*engine), {}});
+    }
+    return {};
+  }
+
+  int Serve() {
+    while (true) {
+      // Spares are made when nobody waits.
+      if (!InputWaits(0) && MakeOneSpare()) continue;
+      if (!InputWaits(-1)) continue;
+      const Result<bool> received = reader_.Receive(control_.get());
+      if (!received.ok()) return 0;
+      while (true) {
+        Result<std::optional<protocol::Frame>> frame = reader_.Next();
+        if (!frame.ok()) return 1;
+        if (!frame->has_value()) break;
+        const Result<protocol::Fork> fork = protocol::Fork::Decode((*frame)->payload);
+        if (!fork.ok() || !Answer(fork->build_id)) return 1;
+      }
+    }
+  }
+
+ private:
+  struct Engine {
+    LoadedEngine loaded;
+    std::deque<Spare> spares;
+  };
+
+  bool InputWaits(int timeout_ms) {
+    pollfd event{control_.get(), POLLIN, 0};
+    const int ready = ::poll(&event, 1, timeout_ms);
+    // Ended workers leave entries behind until somebody asks for them.
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    return ready > 0;
+  }
+
+  bool MakeOneSpare() {
+    for (Engine& engine : engines_) {
+      if (engine.spares.size() >= spares_wanted_) continue;
+      Result<Spare> spare = ForkWorker(engine);
+      if (!spare.ok()) return false;
+      engine.spares.push_back(std::move(*spare));
+      return true;
+    }
+    return false;
+  }
+
+  Result<Spare> TakeWorker(const std::string& build_id) {
+    for (Engine& engine : engines_) {
+      if (engine.loaded.manifest.build_id != build_id) continue;
+      while (!engine.spares.empty()) {
+        Spare spare = std::move(engine.spares.front());
+        engine.spares.pop_front();
+        // A spare may have been killed while it waited.
+        if (::syscall(SYS_pidfd_send_signal, spare.process.get(), 0, nullptr, 0) == 0) return spare;
+      }
+      return ForkWorker(engine);
+    }
+    return Error(ErrorCode::kNotFound, "no such engine build");
+  }
+
+  bool Answer(const std::string& build_id) {
+    Result<Spare> worker = TakeWorker(build_id);
+    protocol::Forked forked;
+    std::vector<int> descriptors;
+    if (worker.ok()) {
+      forked.ok = 1;
+      forked.pid = worker->pid;
+      descriptors = {worker->channel.get(), worker->process.get()};
+    } else {
+      forked.message = worker.error().message;
+    }
+    return protocol::SendFrame(control_.get(), static_cast<std::uint16_t>(MessageType::kForked),
+                               forked.Encode(), descriptors)
+        .ok();
+  }
+
+  Result<Spare> ForkWorker(Engine& engine) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+      return SystemError("socketpair", errno);
+    }
+    FileDescriptor ours(ends[0]);
+    FileDescriptor theirs(ends[1]);
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) return SystemError("fork", errno);
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      // The zygote may have died before that.
+      if (::getppid() != parent) ::_exit(0);
+      if (!KeepOnly({theirs.get(), engine.loaded.boot_file.get()}).ok()) ::_exit(1);
+      RunWorker(engine.loaded, std::move(theirs));
+    }
+    FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!process.valid()) {
+      const int error = errno;
+      ::kill(pid, SIGKILL);
+      return SystemError("pidfd_open", error);
+    }
+    return Spare{.channel = std::move(ours), .process = std::move(process), .pid = pid};
+  }
+
+  FileDescriptor control_;
+  std::size_t spares_wanted_;
+  protocol::FrameReader reader_;
+  std::vector<Engine> engines_;
+};
+
+}  // namespace
+
+int ZygoteMain(int argc, char** argv) {
+  const Arguments arguments = Parse(argc, argv);
+  if (arguments.control < 0) {
+    std::fprintf(stderr, "dormouse zygote: started by the server only\n");
+    return 2;
+  }
+  ::prctl(PR_SET_NAME, "dormouse-zygote");
+  ::fcntl(arguments.control, F_SETFD, FD_CLOEXEC);
+  ::signal(SIGPIPE, SIG_IGN);
+  // Guests and their host code see nothing of the server's environment.
+  ::clearenv();
+  IsolateNamespaces();
+  Zygote zygote(FileDescriptor(arguments.control), arguments.spares);
+  const Result<void> loaded = zygote.Load(arguments.engines);
+  if (!loaded.ok()) {
+    std::fprintf(stderr, "dormouse zygote: %s\n", loaded.error().message.c_str());
+    return 1;
+  }
+  return zygote.Serve();
+}
+
+}  // namespace dormouse::worker
