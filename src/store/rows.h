@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the store: plain values. Times are Unix milliseconds unless a name says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/sha256.h"
+#include "scheduler/worker.h"
+
+namespace dormouse::store {
+
+using StringMap = std::map<std::string, std::string>;
+using scheduler::TreeEntry;
+
+struct ApiKeyRow {
+  std::string id;      // key_…
+  std::string name;
+  std::string lookup;  // the part of the key that finds the row
+  Sha256Digest secret_sha256;
+  std::string last4;
+  std::int64_t created_ms = 0;
+  std::optional<std::int64_t> revoked_ms;
+};
+
+struct SandboxRow {
+  std::string id;
+  std::string org_id;
+  std::string project_id;
+  std::string template_slug;
+  std::int64_t ttl_ms = 0;
+  std::optional<std::int64_t> expires_ms;
+  StringMap metadata;
+  std::int64_t created_ms = 0;
+  std::int64_t last_used_ms = 0;
+  std::optional<std::int64_t> destroyed_ms;
+  std::string destroyed_reason;
+};
+
+struct ContextRow {
+  std::string id;
+  std::string sandbox_id;
+  std::string binding;
+  std::string language;
+  std::string name;
+  std::string cwd;
+  StringMap env;
+  bool is_default = false;
+  std::uint64_t executions = 0;
+  std::uint64_t generation = 0;  // the newest; 0: none
+  bool reseed = false;           // the next start must take fresh randomness
+  std::string stale_reason;      // not empty: the newest generation is older than what ran
+  std::int64_t created_ms = 0;
+  std::int64_t last_used_ms = 0;
+};
+
+// A reference to a stored segment, as a generation lists it.
+struct SegmentRef {
+  std::int64_t id = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+// A new segment: its bytes, or the name of a placed file.
+struct SegmentRow {
+  std::int64_t id = 0;  // from Store::NextSegmentId
+  std::uint64_t size_bytes = 0;
+  std::uint64_t checksum = 0;
+  std::string bytes;
+  std::string file;
+};
+
+struct GenerationRow {
+  std::uint64_t number = 0;
+  std::uint64_t executions = 0;
+  std::string engine_build;
+  std::vector<SegmentRef> segments;  // oldest first; the first is a base
+  std::uint64_t live_pages = 0;
+  std::uint64_t stored_bytes = 0;  // of all its segments
+  std::int64_t taken_ms = 0;
+};
+
+// A new content: its bytes, or the name of a placed file.
+struct ContentRow {
+  Sha256Digest digest;
+  std::uint64_t size_bytes = 0;
+  std::string bytes;
+  std::string file;
+};
+
+struct TreeChange {
+  std::string sandbox_id;
+  std::vector<std::string> deletions;  // applied first; unknown paths are ignored
+  std::vector<TreeEntry> upserts;
+};
+
+}  // namespace dormouse::store

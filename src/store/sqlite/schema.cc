@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite/schema.h"
+
+#include <iterator>
+#include <string>
+
+namespace dormouse::store::sqlite {
+namespace {
+
+// Step n takes a database from version n to n + 1. Released steps never change.
+//
+// Inline bytes have tables of their own, so that counting references does not rewrite them. `refs` counts the
+// generations that list a segment, and the tree entries that name a content.
+constexpr const char* kSteps[] = {
+    R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE api_keys(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, lookup TEXT NOT NULL UNIQUE, secret_sha256 BLOB NOT NULL,
+  last4 TEXT NOT NULL, created_ms INTEGER NOT NULL, revoked_ms INTEGER) WITHOUT ROWID;
+
+CREATE TABLE sandboxes(
+  id TEXT PRIMARY KEY, org_id TEXT NOT NULL, project_id TEXT NOT NULL, template_slug TEXT NOT NULL,
+  ttl_ms INTEGER NOT NULL, expires_ms INTEGER, metadata TEXT NOT NULL, created_ms INTEGER NOT NULL,
+  last_used_ms INTEGER NOT NULL, destroyed_ms INTEGER, destroyed_reason TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX sandboxes_by_age ON sandboxes(created_ms DESC, id DESC);
+CREATE INDEX sandboxes_by_expiry ON sandboxes(expires_ms)
+  WHERE expires_ms IS NOT NULL AND destroyed_ms IS NULL;
+
+CREATE TABLE contexts(
+  id TEXT PRIMARY KEY, sandbox_id TEXT NOT NULL, binding TEXT NOT NULL, language TEXT NOT NULL,
+  name TEXT NOT NULL, cwd TEXT NOT NULL, env TEXT NOT NULL, is_default INTEGER NOT NULL,
+  executions INTEGER NOT NULL, generation INTEGER NOT NULL, reseed INTEGER NOT NULL,
+  stale_reason TEXT NOT NULL, created_ms INTEGER NOT NULL, last_used_ms INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX contexts_by_sandbox ON contexts(sandbox_id, created_ms);
+CREATE UNIQUE INDEX contexts_by_name ON contexts(sandbox_id, name) WHERE name <> '';
+CREATE UNIQUE INDEX contexts_by_default ON contexts(sandbox_id, binding) WHERE is_default = 1;
+
+CREATE TABLE generations(
+  context_id TEXT NOT NULL, number INTEGER NOT NULL, executions INTEGER NOT NULL,
+  engine_build TEXT NOT NULL, segments BLOB NOT NULL, live_pages INTEGER NOT NULL,
+  stored_bytes INTEGER NOT NULL, taken_ms INTEGER NOT NULL,
+  PRIMARY KEY(context_id, number)) WITHOUT ROWID;
+CREATE TABLE segments(
+  id INTEGER PRIMARY KEY, refs INTEGER NOT NULL, size_bytes INTEGER NOT NULL,
+  checksum INTEGER NOT NULL, file TEXT NOT NULL);
+CREATE TABLE segment_bytes(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+
+CREATE TABLE contents(
+  id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, refs INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL, file TEXT NOT NULL);
+CREATE INDEX contents_without_refs ON contents(refs) WHERE refs = 0;
+CREATE TABLE content_bytes(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+
+CREATE TABLE tree(
+  sandbox_id TEXT NOT NULL, path TEXT NOT NULL, kind INTEGER NOT NULL, digest BLOB,
+  size_bytes INTEGER NOT NULL, mode INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+  target TEXT NOT NULL, PRIMARY KEY(sandbox_id, path)) WITHOUT ROWID;
+)sql",
+};
+
+}  // namespace
+
+Result<void> Migrate(Database& database) {
+  std::int64_t version = 0;
+  {
+    Query query(database, "PRAGMA user_version");
+    DORMOUSE_ASSIGN(const bool row, query.Step());
+    if (row) version = query.IntAt(0);
+  }
+  const auto newest = static_cast<std::int64_t>(std::size(kSteps));
+  if (version > newest) {
+    return Error(ErrorCode::kConflict, "the data directory is of schema version " +
+                                           std::to_string(version) + ", this server knows up to " +
+                                           std::to_string(newest));
+  }
+  for (; version < newest; ++version) {
+    const std::string script = "BEGIN IMMEDIATE;" + std::string(kSteps[version]) +
+                               "PRAGMA user_version = " + std::to_string(version + 1) + "; COMMIT;";
+    const Result<void> migrated = database.Execute(script.c_str());
+    if (!migrated.ok()) {
+      (void)database.Execute("ROLLBACK");
+      return migrated.error();
+    }
+  }
+  return {};
+}
+
+}  // namespace dormouse::store::sqlite
