@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/api.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "http/text.h"
+
+namespace dormouse::http {
+namespace {
+
+Result<std::string_view> BearerSecret(const Request& head) {
+  constexpr std::string_view kScheme = "Bearer ";
+  const auto header = head.Header("authorization");
+  if (!header) return Error(ErrorCode::kUnauthorized, "an API key is required");
+  if (header->size() <= kScheme.size() ||
+      !EqualsIgnoringCase(header->substr(0, kScheme.size()), kScheme)) {
+    return Error(ErrorCode::kUnauthorized, "the authorization header must be `Bearer <key>`");
+  }
+  return TrimSpaces(header->substr(kScheme.size()));
+}
+
+// Path and query of a target in origin form or absolute form.
+Result<std::pair<std::string_view, std::string_view>> SplitTarget(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  if (target.size() > kScheme.size() &&
+      EqualsIgnoringCase(target.substr(0, kScheme.size()), kScheme)) {
+    const std::size_t slash = target.find('/', kScheme.size());
+    target = slash == std::string_view::npos ? std::string_view("/") : target.substr(slash);
+  }
+  if (!target.starts_with('/') || target.find('#') != std::string_view::npos) {
+    return Error(ErrorCode::kInvalidRequest, "the request target is malformed");
+  }
+  const std::size_t end = std::min(target.find('?'), target.size());
+  return std::pair(target.substr(0, end), target.substr(std::min(end + 1, target.size())));
+}
+
+}  // namespace
+
+Result<Admission> Api::Admit(const Request& head, Trust trust) const {
+  DORMOUSE_ASSIGN(const auto parts, SplitTarget(head.target));
+  Admission admission;
+  auto match = FindRoute(head.method, parts.first);
+  // Without a key nobody learns which paths exist below /v1.
+  const bool needs_key = match.ok() ? match->route->access == Access::kKey
+                                    : parts.first.starts_with("/v1/") || parts.first == "/v1";
+  if (trust == Trust::kChecked && needs_key) {
+    DORMOUSE_ASSIGN(const std::string_view secret, BearerSecret(head));
+    DORMOUSE_TRY(service_.Authenticate(secret));
+  }
+  if (!match.ok()) return std::move(match).error();
+  admission.match = std::move(match).value();
+  DORMOUSE_ASSIGN(admission.query, Query::Parse(parts.second));
+  admission.body_limit = BodyLimit(admission.match.route->body, config_);
+  return admission;
+}
+
+boost::asio::awaitable<Response> Api::Handle(Request request, Admission admission) const {
+  const Call call{service_, config_, executor_, request, admission.match.path, admission.query};
+  Error failure;
+  try {
+    Result<Response> result = co_await admission.match.route->handler(call);
+    if (result.ok()) co_return std::move(result).value();
+    failure = std::move(result).error();
+  } catch (const std::exception& exception) {
+    spdlog::error("{} {} ({}): {}", request.method, admission.match.route->pattern, request.id,
+                  exception.what());
+    failure = Error(ErrorCode::kInternal, "the server met an unexpected condition");
+  }
+  if (InfoOf(failure.code).http_status >= 500) {
+    spdlog::warn("{} {} ({}): {}", request.method, admission.match.route->pattern, request.id,
+                 failure.message);
+  }
+  co_return ErrorResponse(failure, request.id);
+}
+
+}  // namespace dormouse::http

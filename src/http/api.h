@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Api: from a request to its response. Knows no sockets; the server and the command line's embedded mode both use it.
+//
+// Threads: every call may be made from any thread; Handle() must be awaited on a strand (or a single thread), which is
+// also the strand on which the response's body stream must be read.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <string>
+
+#include "http/message.h"
+#include "http/router.h"
+#include "service/config.h"
+#include "service/service.h"
+
+namespace dormouse::http {
+
+// What a request's head settles, before a byte of its body is read.
+struct Admission {
+  RouteMatch match;
+  Query query;
+  std::uint64_t body_limit = 0;
+};
+
+class Api {
+ public:
+  // Borrows `service`, which must outlive the Api and every run that goes on. `executor` is where such runs go on.
+  Api(service::Service& service, service::Config config, boost::asio::any_io_executor executor)
+      : service_(service), config_(std::move(config)), executor_(std::move(executor)) {}
+
+  // kTrusted: the caller is this process itself and needs no key.
+  enum class Trust { kChecked, kTrusted };
+  Result<Admission> Admit(const Request& head, Trust trust) const;
+
+  // Always answers: failures become error responses. `request.body` must keep to `admission.body_limit`.
+  boost::asio::awaitable<Response> Handle(Request request, Admission admission) const;
+
+ private:
+  service::Service& service_;
+  const service::Config config_;
+  const boost::asio::any_io_executor executor_;
+};
+
+}  // namespace dormouse::http

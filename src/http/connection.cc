@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/connection.h"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <optional>
+
+#include "common/random_id.h"
+#include "http/file_content.h"
+#include "http/response_head.h"
+#include "http/text.h"
+
+namespace dormouse::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using Parser = beast::http::request_parser<beast::http::string_body>;
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+constexpr std::size_t kReadBytes = 16 << 10;
+// Pieces in which bodies go out; each has the whole write timeout.
+constexpr std::size_t kPieceBytes = 256 << 10;
+// After a refusal the rest of the request is read and dropped for so long, so that the client sees the answer and not
+// a reset connection.
+constexpr std::chrono::seconds kLinger{2};
+constexpr std::size_t kLingerBytes = 64 << 20;
+
+std::string NewRequestId() { return "req_" + RandomId(24); }
+
+class ConnectionImpl : public Connection, public std::enable_shared_from_this<ConnectionImpl> {
+ public:
+  ConnectionImpl(asio::ip::tcp::socket socket, const Api& api, const ServerOptions& options)
+      : api_(api), options_(options), stream_(std::move(socket)), buffer_(options.header_bytes + kReadBytes) {}
+
+  asio::awaitable<void> Serve() override;
+  asio::awaitable<void> TurnAway() override;
+  void FinishSoon() override {
+    asio::post(stream_.get_executor(), [self = shared_from_this()] {
+      self->finishing_ = true;
+      if (self->idle_) self->stream_.cancel();
+    });
+  }
+  void Close() override {
+    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->stream_.close(); });
+  }
+
+ private:
+  // What the connection does after a request.
+  enum class Next { kRequest, kLinger, kClose };
+
+  asio::awaitable<Next> ServeOne();
+  // True when there are bytes of a request.
+  asio::awaitable<bool> WaitForRequest();
+  // True when all of the body is in the parser.
+  asio::awaitable<error_code> ReadBody(Parser& parser);
+  asio::awaitable<Next> Refuse(Response response, const Request& request, const Framing& framing);
+  asio::awaitable<Next> RefuseMalformed(error_code failure);
+  asio::awaitable<bool> SendResponse(Response response, const Request& request, Framing framing);
+  asio::awaitable<bool> SendBytes(std::string_view head, std::string_view body);
+  asio::awaitable<bool> SendFile(std::string_view head, const FileBody& file);
+  asio::awaitable<bool> SendStream(std::string_view head, BodyStream& body, bool chunked);
+  template <typename Buffers>
+  asio::awaitable<bool> Write(const Buffers& buffers);
+  asio::awaitable<void> Linger();
+
+  const Api& api_;
+  const ServerOptions& options_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  bool idle_ = true;
+  bool finishing_ = false;
+};
+
+Request HeadOf(const Parser& parser) {
+  Request request;
+  request.id = NewRequestId();
+  request.method = std::string(parser.get().method_string());
+  request.target = std::string(parser.get().target());
+  for (const auto& field : parser.get()) {
+    request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
+  }
+  return request;
+}
+
+asio::awaitable<void> ConnectionImpl::Serve() {
+  error_code ignored;
+  stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  Next next = Next::kRequest;
+  while (next == Next::kRequest && co_await WaitForRequest()) next = co_await ServeOne();
+  if (next == Next::kLinger) co_await Linger();
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+  stream_.close();
+}
+
+asio::awaitable<void> ConnectionImpl::TurnAway() {
+  const std::string id = NewRequestId();
+  const Error busy(ErrorCode::kUnavailable, "the server has as many connections as it takes");
+  Request request;
+  request.id = id;
+  (void)co_await SendResponse(ErrorResponse(busy, id), request, Framing{.keep_alive = false});
+  co_await Linger();
+  stream_.close();
+}
+
+asio::awaitable<bool> ConnectionImpl::WaitForRequest() {
+  if (finishing_) co_return false;
+  if (buffer_.size() > 0) co_return true;  // the client pipelines
+  idle_ = true;
+  stream_.expires_after(options_.idle_timeout);
+  const auto [failure, bytes] =
+      co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAwait);
+  idle_ = false;
+  if (failure) co_return false;
+  buffer_.commit(bytes);
+  co_return true;
+}
+
+asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
+  Parser parser;
+  parser.header_limit(options_.header_bytes);
+  parser.body_limit(boost::none);  // checked against the route's own limit below
+  stream_.expires_after(options_.header_timeout);
+  if (const auto [failure, bytes] =
+          co_await beast::http::async_read_header(stream_, buffer_, parser, kAwait);
+      failure) {
+    co_return co_await RefuseMalformed(failure);
+  }
+  Request request = HeadOf(parser);
+  Framing framing{.keep_alive = parser.keep_alive() && !finishing_,
+                  .http_1_0 = parser.get().version() < 11,
+                  .head_only = request.method == "HEAD"};
+  if (parser.get().version() >= 11 && parser.get().count(beast::http::field::host) != 1) {
+    co_return co_await Refuse(
+        TransportErrorResponse(400, "exactly one Host header is required", request.id), request,
+        framing);
+  }
+  auto admission = api_.Admit(request, Api::Trust::kChecked);
+  if (!admission.ok()) {
+    Response refusal = ErrorResponse(admission.error(), request.id);
+    // A request without a body is over: its connection can go on.
+    if (!parser.is_done()) co_return co_await Refuse(std::move(refusal), request, framing);
+    const bool sent = co_await SendResponse(std::move(refusal), request, framing);
+    co_return sent && framing.keep_alive ? Next::kRequest : Next::kClose;
+  }
+  const std::uint64_t limit = admission->body_limit;
+  const auto announced = parser.content_length();
+  parser.body_limit(limit);
+  error_code failure;
+  if (announced && *announced > limit) {
+    failure = beast::http::error::body_limit;
+  } else {
+    if (!parser.is_done() && buffer_.size() == 0 &&
+        EqualsIgnoringCase(std::string_view(parser.get()[beast::http::field::expect]),
+                           "100-continue")) {
+      constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      if (!co_await Write(asio::buffer(kContinue))) co_return Next::kClose;
+    }
+    failure = co_await ReadBody(parser);
+  }
+  if (failure == beast::http::error::body_limit) {
+    co_return co_await Refuse(
+        ErrorResponse(Error(ErrorCode::kPayloadTooLarge,
+                            "the body is larger than " + std::to_string(limit) + " bytes",
+                            {{"limit", std::to_string(limit)}}),
+                      request.id),
+        request, framing);
+  }
+  if (failure) co_return co_await RefuseMalformed(failure);
+  request.body = std::move(parser.get().body());
+  Response response = co_await api_.Handle(request, std::move(admission).value());
+  framing.keep_alive = framing.keep_alive && !finishing_;
+  const bool sent = co_await SendResponse(std::move(response), request, framing);
+  co_return sent && framing.keep_alive ? Next::kRequest : Next::kClose;
+}
+
+asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser) {
+  const auto deadline = Clock::now() + options_.body_deadline;
+  while (!parser.is_done()) {
+    stream_.expires_at(std::min(deadline, Clock::now() + options_.body_timeout));
+    const auto [failure, bytes] =
+        co_await beast::http::async_read_some(stream_, buffer_, parser, kAwait);
+    if (failure) co_return failure;
+  }
+  co_return error_code();
+}
+
+asio::awaitable<ConnectionImpl::Next> ConnectionImpl::Refuse(Response response,
+                                                             const Request& request,
+                                                             const Framing& framing) {
+  Framing last = framing;
+  last.keep_alive = false;
+  co_return co_await SendResponse(std::move(response), request, last) ? Next::kLinger
+                                                                      : Next::kClose;
+}
+
+asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code failure) {
+  using beast::http::error;
+  int status = 400;
+  std::string message = "the request is not valid HTTP: " + failure.message();
+  if (failure == error::header_limit || failure == error::buffer_overflow) {
+    status = 431;
+    message = "the request's head is larger than " + std::to_string(options_.header_bytes) + " bytes";
+  } else if (failure == beast::error::timeout) {
+    status = 408;
+    message = "the request did not arrive in time";
+  } else if (failure == error::bad_version) {
+    status = 505;
+    message = "only HTTP/1.0 and HTTP/1.1 are spoken here";
+  } else if (failure.category() != beast::http::make_error_code(error::bad_method).category() ||
+             failure == error::partial_message || failure == error::end_of_stream) {
+    co_return Next::kClose;  // the client is gone
+  }
+  // A timeout has closed the socket, so a client that was too slow sees only that.
+  Request request;
+  request.id = NewRequestId();
+  co_return co_await Refuse(TransportErrorResponse(status, message, request.id), request,
+                            Framing{.keep_alive = false});
+}
+
+asio::awaitable<bool> ConnectionImpl::SendResponse(Response response, const Request& request,
+                                                   Framing framing) {
+  auto* const stream = std::get_if<std::unique_ptr<BodyStream>>(&response.body);
+  // The end of a body of unknown length is a last chunk, or for old clients the end of the connection.
+  if (stream != nullptr && framing.http_1_0) framing.keep_alive = false;
+  const std::string head = FormatHead(response, request.id, framing);
+  bool sent = false;
+  if (framing.head_only) {
+    sent = co_await SendBytes(head, {});
+  } else if (stream != nullptr) {
+    sent = co_await SendStream(head, **stream, !framing.http_1_0);
+  } else if (const auto* const file = std::get_if<FileBody>(&response.body)) {
+    sent = co_await SendFile(head, *file);
+  } else {
+    sent = co_await SendBytes(head, std::get<std::string>(response.body));
+  }
+  co_return sent && (stream == nullptr || !framing.http_1_0);
+}
+
+template <typename Buffers>
+asio::awaitable<bool> ConnectionImpl::Write(const Buffers& buffers) {
+  stream_.expires_after(options_.write_timeout);
+  const auto [failure, bytes] = co_await asio::async_write(stream_, buffers, kAwait);
+  co_return !failure;
+}
+
+asio::awaitable<bool> ConnectionImpl::SendBytes(std::string_view head, std::string_view body) {
+  const std::string_view first = body.substr(0, kPieceBytes);
+  if (!co_await Write(std::array<asio::const_buffer, 2>{asio::buffer(head), asio::buffer(first)})) co_return false;
+  for (body.remove_prefix(first.size()); !body.empty();) {
+    const std::string_view piece = body.substr(0, kPieceBytes);
+    if (!co_await Write(asio::buffer(piece))) co_return false;
+    body.remove_prefix(piece.size());
+  }
+  co_return true;
+}
+
+asio::awaitable<bool> ConnectionImpl::SendFile(std::string_view head, const FileBody& file) {
+  if (!co_await Write(asio::buffer(head))) co_return false;
+  std::string piece;
+  for (std::uint64_t done = 0; done < file.length;) {
+    const std::uint64_t length = std::min<std::uint64_t>(kPieceBytes, file.length - done);
+    // Too late for an error response: the connection ends before the announced length, which every client notices.
+    if (!ReadContent(file.descriptor.get(), file.offset + done, length, piece).ok()) {
+      co_return false;
+    }
+    if (!co_await Write(asio::buffer(piece))) co_return false;
+    done += length;
+  }
+  co_return true;
+}
+
+asio::awaitable<bool> ConnectionImpl::SendStream(std::string_view head, BodyStream& body,
+                                                 bool chunked) {
+  if (!co_await Write(asio::buffer(head))) co_return false;
+  while (auto piece = co_await body.Next()) {
+    const std::string open = chunked ? FormatChunkSize(piece->size()) : "";
+    const std::string_view close = chunked ? "\r\n" : "";
+    if (!co_await Write(std::array<asio::const_buffer, 3>{asio::buffer(open), asio::buffer(*piece),
+                                                         asio::buffer(close)})) {
+      co_return false;
+    }
+  }
+  if (!chunked) co_return true;
+  constexpr std::string_view kLastChunk = "0\r\n\r\n";
+  co_return co_await Write(asio::buffer(kLastChunk));
+}
+
+asio::awaitable<void> ConnectionImpl::Linger() {
+  error_code ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  const auto deadline = Clock::now() + kLinger;
+  std::size_t dropped = 0;
+  std::array<char, kReadBytes> waste;
+  while (dropped < kLingerBytes) {
+    stream_.expires_at(deadline);
+    const auto [failure, bytes] = co_await stream_.async_read_some(asio::buffer(waste), kAwait);
+    if (failure) break;
+    dropped += bytes;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Connection> Connection::Make(asio::ip::tcp::socket socket, const Api& api,
+                                             const ServerOptions& options) {
+  return std::make_shared<ConnectionImpl>(std::move(socket), api, options);
+}
+
+}  // namespace dormouse::http

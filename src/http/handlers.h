@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// One handler for each row of the route table. Each validates its input, calls one service function and writes JSON.
+#pragma once
+
+#include "http/router.h"
+
+namespace dormouse::http {
+
+using HandlerResult = boost::asio::awaitable<Result<Response>>;
+
+// handlers_server.cc
+HandlerResult Healthz(const Call& call);
+HandlerResult Metrics(const Call& call);
+HandlerResult OpenApi(const Call& call);
+HandlerResult ListBindings(const Call& call);
+HandlerResult Capabilities(const Call& call);
+
+// handlers_sandboxes.cc
+HandlerResult CreateSandbox(const Call& call);
+HandlerResult ListSandboxes(const Call& call);
+HandlerResult GetSandbox(const Call& call);
+HandlerResult DeleteSandbox(const Call& call);
+HandlerResult SetTtl(const Call& call);
+HandlerResult ExtendTtl(const Call& call);
+HandlerResult SandboxInfo(const Call& call);
+
+// handlers_contexts.cc
+HandlerResult CreateContext(const Call& call);
+HandlerResult ListContexts(const Call& call);
+HandlerResult GetContext(const Call& call);
+HandlerResult DeleteContext(const Call& call);
+HandlerResult InterruptContext(const Call& call);
+HandlerResult EvictContext(const Call& call);
+HandlerResult ForkContext(const Call& call);
+HandlerResult RollbackContext(const Call& call);
+HandlerResult ListSnapshots(const Call& call);
+
+// handlers_runs.cc
+HandlerResult RunCode(const Call& call);
+HandlerResult StreamCode(const Call& call);
+HandlerResult GetRun(const Call& call);
+
+// handlers_files.cc
+HandlerResult ListFiles(const Call& call);
+HandlerResult WriteFile(const Call& call);
+HandlerResult DeleteFile(const Call& call);
+HandlerResult StatFile(const Call& call);
+HandlerResult ReadFile(const Call& call);
+HandlerResult MakeDirectory(const Call& call);
+HandlerResult MoveFile(const Call& call);
+HandlerResult DownloadUrl(const Call& call);
+
+// download.cc
+HandlerResult DownloadFile(const Call& call);
+
+}  // namespace dormouse::http

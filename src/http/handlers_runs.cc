@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <limits>
+
+#include "http/body_reader.h"
+#include "http/handlers.h"
+#include "http/json.h"
+#include "http/run_events.h"
+
+namespace dormouse::http {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::chrono::seconds kHeartbeat{15};
+// A run that waits in its context's queue for longer gets its response headers before it starts.
+constexpr std::chrono::seconds kStartPatience{5};
+constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
+
+Result<service::RunRequest> ParseRun(const Call& call) {
+  DORMOUSE_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
+  service::RunRequest request;
+  request.sandbox_id = call.path[0];
+  request.code = body.RequiredString("code");
+  if (!body.Has("language") && !body.Has("binding") && !body.Has("contextId") &&
+      !body.Has("contextName")) {
+    body.Fail("language", "language (or binding, or a context) is required");
+  }
+  if (body.Has("contextId") && body.Has("contextName")) {
+    body.Fail("contextName", "contextId and contextName exclude each other");
+  }
+  request.language = body.Name("language");
+  request.binding = body.Name("binding");
+  request.context_id = body.Name("contextId");
+  request.context_name = body.Name("contextName");
+  request.cwd = body.String("cwd").value_or("");
+  request.env = body.Strings("env");
+  request.stdin_bytes = body.String("stdin").value_or("");
+  request.timeout_ms = body.Integer("timeoutMs", 1, call.config.max_timeout.count());
+  request.fuel_us = body.Integer("fuel", 1, kMaxInteger);
+  request.memory_bytes = body.Integer("memoryBytes", 1, kMaxInteger);
+  if (body.Choice("artifactPolicy", {"inline_only", "promote"}).value_or(0) == 1) {
+    request.artifact_policy = service::ArtifactPolicy::kPromote;
+  }
+  body.Ignore("_crownestRequireCommandRead");
+  DORMOUSE_TRY(body.Finish());
+  return request;
+}
+
+asio::awaitable<void> Drive(service::Service& service, service::RunRequest request,
+                            std::shared_ptr<RunEvents> events) {
+  try {
+    events->Finish(co_await service.Run(std::move(request), events));
+  } catch (const std::exception& exception) {
+    spdlog::error("a run failed: {}", exception.what());
+    events->Finish(Error(ErrorCode::kInternal, "the server met an unexpected condition"));
+  }
+}
+
+class RunStream : public BodyStream {
+ public:
+  explicit RunStream(std::shared_ptr<RunEvents> events) : events_(std::move(events)) {}
+  ~RunStream() override { events_->Abandon(); }
+  asio::awaitable<std::optional<std::string>> Next() override { return events_->Next(kHeartbeat); }
+
+ private:
+  std::shared_ptr<RunEvents> events_;
+};
+
+}  // namespace
+
+HandlerResult RunCode(const Call& call) {
+  DORMOUSE_CO_ASSIGN(auto request, ParseRun(call));
+  DORMOUSE_CO_ASSIGN(const auto run, co_await call.service.Run(std::move(request), nullptr));
+  auto response = ThingResponse(200, "run", run);
+  response.headers.emplace_back("x-dormouse-run-id", run.run_id);
+  co_return response;
+}
+
+HandlerResult StreamCode(const Call& call) {
+  DORMOUSE_CO_ASSIGN(auto request, ParseRun(call));
+  auto events = std::make_shared<RunEvents>(co_await asio::this_coro::executor, call.request.id);
+  // On an executor of its own: the run outlives a reader that goes away.
+  asio::co_spawn(call.executor, Drive(call.service, std::move(request), events), asio::detached);
+  DORMOUSE_CO_ASSIGN(const auto start, co_await events->WaitForStart(kStartPatience));
+  Response response;
+  response.content_type = "text/event-stream";
+  response.headers.emplace_back("cache-control", "no-store");
+  response.headers.emplace_back("x-accel-buffering", "no");
+  if (!start.run_id.empty()) {
+    response.headers.emplace_back("x-dormouse-run-id", start.run_id);
+    response.headers.emplace_back("x-dormouse-context-id", start.context_id);
+  }
+  response.body = std::make_unique<RunStream>(std::move(events));
+  co_return response;
+}
+
+HandlerResult GetRun(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_CO_ASSIGN(const auto run, co_await call.service.GetRun(call.path[0], call.path[1]));
+  co_return ThingResponse(200, "run", run);
+}
+
+}  // namespace dormouse::http

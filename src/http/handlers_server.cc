@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/handlers.h"
+#include "http/json.h"
+#include "http/openapi.h"
+
+namespace dormouse::http {
+
+HandlerResult Healthz(const Call&) {
+  JsonWriter json;
+  json.BeginObject().Field("status", "ok").Field("version", DORMOUSE_VERSION).EndObject();
+  co_return JsonResponse(200, json.Take());
+}
+
+HandlerResult Metrics(const Call& call) {
+  Response response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.headers.emplace_back("cache-control", "no-store");
+  response.body = call.service.Metrics();
+  co_return response;
+}
+
+HandlerResult OpenApi(const Call&) {
+  Response response;
+  response.content_type = "application/vnd.oai.openapi+json; charset=utf-8";
+  response.body = std::string(OpenApiDocument());
+  co_return response;
+}
+
+HandlerResult ListBindings(const Call& call) { co_return ListResponse(call.service.Bindings()); }
+
+HandlerResult Capabilities(const Call& call) {
+  const service::Config& config = call.config;
+  JsonWriter json;
+  json.BeginObject().Key("capabilities").BeginObject();
+  json.Field("server", "dormouse").Field("version", DORMOUSE_VERSION);
+  json.Field("durability",
+             config.durability == service::Durability::kPower ? "power" : "process");
+  json.Key("bindings").BeginArray();
+  for (const service::Binding& binding : call.service.Bindings()) Write(json, binding);
+  json.EndArray();
+  json.Key("features").BeginArray();
+  for (const char* feature : {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env"}) {
+    json.Value(feature);
+  }
+  json.EndArray();
+  json.Key("limits").BeginObject();
+  json.Field("contextsPerSandbox", config.contexts_per_sandbox);
+  json.Field("codeBytes", config.code_bytes).Field("stdinBytes", config.stdin_bytes);
+  json.Field("requestBytes", config.request_bytes).Field("streamBytes", config.stream_bytes);
+  json.Field("inlineOutputBytes", config.inline_output_bytes);
+  json.Field("inlineRunBytes", config.inline_run_bytes);
+  json.Field("outputsPerRun", config.outputs_per_run);
+  json.Field("directFileBytes", config.direct_file_bytes);
+  json.Field("workspaceBytes", config.workspace_bytes);
+  json.Field("workspaceFiles", config.workspace_files);
+  json.Field("generationsKept", config.generations_kept);
+  json.Field("defaultTimeoutMs", config.default_timeout.count());
+  json.Field("maxTimeoutMs", config.max_timeout.count());
+  json.EndObject().EndObject().EndObject();
+  co_return JsonResponse(200, json.Take());
+}
+
+}  // namespace dormouse::http

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "http/json.h"
+
+namespace dormouse::http {
+namespace {
+
+std::string_view NameOf(scheduler::RunStatus status) {
+  switch (status) {
+    case scheduler::RunStatus::kOk: return "ok";
+    case scheduler::RunStatus::kError: return "error";
+    case scheduler::RunStatus::kTimeout: return "timeout";
+    case scheduler::RunStatus::kFuelExhausted: return "fuel_exhausted";
+    case scheduler::RunStatus::kInterrupted: return "interrupted";
+    case scheduler::RunStatus::kOutOfMemory: return "oom";
+    case scheduler::RunStatus::kCrashed: return "crashed";
+    case scheduler::RunStatus::kExited: return "exited";
+  }
+  return "crashed";
+}
+
+// Microseconds are all that a duration in milliseconds can say here.
+double Milliseconds(double value) { return std::round(value * 1000) / 1000; }
+
+void WriteStrings(JsonWriter& json, std::string_view name, const std::vector<std::string>& items) {
+  json.Key(name).BeginArray();
+  for (const std::string& item : items) json.Value(item);
+  json.EndArray();
+}
+
+void Write(JsonWriter& json, const scheduler::Usage& usage) {
+  json.BeginObject();
+  json.Field("fuelConsumed", usage.fuel_consumed);
+  json.Key("fuelLimit");
+  if (usage.fuel_limit == 0) {
+    json.Null();
+  } else {
+    json.Value(usage.fuel_limit);
+  }
+  json.Field("cpuMs", Milliseconds(usage.cpu_ms)).Field("wallMs", Milliseconds(usage.wall_ms));
+  json.Field("memoryBytes", usage.memory_bytes);
+  json.Field("peakMemoryBytes", usage.peak_memory_bytes);
+  json.EndObject();
+}
+
+void WriteContextState(JsonWriter& json, const service::RunResult& run) {
+  json.BeginObject();
+  json.Field("generation", run.generation).Field("snapshotMs", Milliseconds(run.snapshot_ms));
+  json.Field("snapshotBytes", run.snapshot_bytes).Field("resumed", run.resumed);
+  json.Field("resumeMs", Milliseconds(run.resume_ms)).Field("stale", run.stale);
+  if (run.stale) json.Field("staleReason", run.stale_reason);
+  json.Field("stateLost", run.state_lost);
+  json.EndObject();
+}
+
+}  // namespace
+
+void Write(JsonWriter& json, const service::CodeOutput& output) {
+  json.BeginObject();
+  switch (output.kind) {
+    case service::CodeOutput::Kind::kInline:
+      json.Field("kind", "inline").Field("format", output.format);
+      json.Key("value").Raw(output.value_json);
+      if (output.truncated) json.Field("truncated", true);
+      break;
+    case service::CodeOutput::Kind::kArtifact:
+      json.Field("kind", "artifact").Field("format", output.format);
+      json.Field("artifactId", output.artifact_id).Field("contentType", output.content_type);
+      json.Field("sizeBytes", output.size_bytes);
+      break;
+    case service::CodeOutput::Kind::kRejected:
+      json.Field("kind", "rejected").Field("format", output.format);
+      json.Field("reason", output.reason);
+      if (output.size_bytes > 0) json.Field("sizeBytes", output.size_bytes);
+      break;
+  }
+  json.Field("isResult", output.is_result).EndObject();
+}
+
+void Write(JsonWriter& json, const service::CodeError& error) {
+  json.BeginObject();
+  json.Field("name", error.name).Field("message", error.message);
+  WriteStrings(json, "traceback", error.traceback);
+  json.Field("lineNumber", error.line_number).EndObject();
+}
+
+void Write(JsonWriter& json, const service::RunResult& run) {
+  json.BeginObject();
+  json.Field("runId", run.run_id).Field("sandboxId", run.sandbox_id);
+  json.Field("contextId", run.context_id).Field("language", run.language);
+  json.Field("binding", run.binding).Field("executionCount", run.execution_count);
+  json.Field("status", NameOf(run.status));
+  json.Field("state", run.state == scheduler::StateOutcome::kKept ? "kept" : "rolled_back");
+  json.Field("exitCode", run.exit_code);
+  json.Field("stdout", run.out.text).Field("stderr", run.err.text);
+  json.Field("stdoutTruncated", run.out.truncated).Field("stderrTruncated", run.err.truncated);
+  json.Field("stdoutBytes", run.out.total_bytes).Field("stderrBytes", run.err.total_bytes);
+  json.Key("outputs").BeginArray();
+  for (const service::CodeOutput& output : run.outputs) Write(json, output);
+  json.EndArray();
+  if (run.error) {
+    json.Key("error");
+    Write(json, *run.error);
+  }
+  json.Field("durationMs", std::isfinite(run.duration_ms) ? std::llround(run.duration_ms) : 0LL);
+  json.Key("usage");
+  Write(json, run.usage);
+  json.Key("context");
+  WriteContextState(json, run);
+  json.Key("files").BeginObject();
+  WriteStrings(json, "written", run.files_written);
+  WriteStrings(json, "deleted", run.files_deleted);
+  json.EndObject().EndObject();
+}
+
+}  // namespace dormouse::http

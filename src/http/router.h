@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Router: the one table of what the API answers, and how a request finds its row.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "http/message.h"
+#include "http/query.h"
+#include "service/config.h"
+#include "service/service.h"
+
+namespace dormouse::http {
+
+// What a handler is given. Everything outlives the handler's coroutine.
+struct Call {
+  service::Service& service;
+  const service::Config& config;
+  // Runs what must go on when the request's own connection is gone.
+  boost::asio::any_io_executor executor;
+  const Request& request;
+  const std::vector<std::string>& path;  // values of the pattern's {…}, in order
+  const Query& query;
+};
+
+using Handler = boost::asio::awaitable<Result<Response>> (*)(const Call& call);
+
+enum class Access { kKey, kAnyone };
+
+// How large a request body may be; the numbers are in BodyLimit().
+enum class BodySize {
+  kSmall,  // a few fields
+  kRun,    // code and standard input
+  kFile,   // a file in JSON, all of it escaped
+};
+
+struct Route {
+  std::string_view method;
+  std::string_view pattern;  // "/v1/sandboxes/{id}"; a {…} matches one non-empty segment
+  Handler handler;
+  Access access = Access::kKey;
+  BodySize body = BodySize::kSmall;
+};
+
+std::span<const Route> Routes();
+
+std::uint64_t BodyLimit(BodySize size, const service::Config& config);
+
+struct RouteMatch {
+  const Route* route = nullptr;
+  std::vector<std::string> path;
+};
+
+// kNotFound for an unknown path; kMethodNotAllowed, with the detail `allow`, for a known path that has no such method.
+// HEAD is answered by the row for GET.
+Result<RouteMatch> FindRoute(std::string_view method, std::string_view raw_path);
+
+}  // namespace dormouse::http
