@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite for one interpreter that is alone with its files.
+//
+// No other process can hold a lock on a file of this interpreter, so advisory locks always succeed. What
+// remains is SQLite's own bookkeeping between connections of one process (its "unix-excl" VFS, which also
+// keeps the WAL index on the heap instead of in shared memory): a second connection still gets SQLITE_BUSY.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+static int SingleProcessFcntl(int fd, int command, ...);
+
+#define fcntl SingleProcessFcntl
+#define SQLITE_DEFAULT_UNIX_VFS "unix-excl"
+#include "sqlite3.c"
+#undef fcntl
+
+static int SingleProcessFcntl(int fd, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  int result;
+  if (command == F_GETLK) {
+    va_arg(arguments, struct flock*)->l_type = F_UNLCK;
+    result = 0;
+  } else if (command == F_SETLK || command == F_SETLKW) {
+    result = 0;
+  } else if (command == F_GETFD || command == F_GETFL) {
+    result = fcntl(fd, command);
+  } else {
+    result = fcntl(fd, command, va_arg(arguments, int));
+  }
+  va_end(arguments);
+  return result;
+}

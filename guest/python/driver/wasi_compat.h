@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What POSIX declares, CPython uses, and wasi-libc leaves out. Included before every CPython source, so it
+// includes nothing itself: uid_t, gid_t and mode_t are unsigned, pid_t is int on this target.
+// The definitions are in wasi_compat.c and timezone.c.
+#pragma once
+
+unsigned getuid(void);
+unsigned geteuid(void);
+unsigned getgid(void);
+unsigned getegid(void);
+int getppid(void);
+unsigned umask(unsigned mask);
+
+void tzset(void);
+extern char* tzname[2];
+extern long timezone;
+extern int daylight;
+
+// wasi-libc has these, but they always fail, in one object file with functions that are wanted.
+#define chmod dormouse_chmod
+#define fchmod dormouse_fchmod
+#define fchmodat dormouse_fchmodat

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens once, before the boot image is taken: imports that most runs use, and the driver's own set-up."""
+
+import builtins
+import sys
+
+# All of these are in the image, so that importing them in a cell costs nothing.
+_PRELOADED = """
+    abc argparse array ast asyncio base64 bisect builtins calendar collections collections.abc contextlib
+    contextvars copy csv dataclasses datetime decimal enum errno fractions functools gc glob hashlib heapq html
+    importlib inspect io itertools json keyword linecache locale logging math numbers operator os os.path
+    pathlib pickle platform pprint queue random re reprlib secrets shutil signal statistics string struct
+    sys tempfile textwrap threading time timeit tokenize traceback types typing unicodedata urllib.parse uuid
+    warnings weakref zlib zoneinfo
+""".split()
+
+
+class _Quitter:
+    """exit() and quit(): end the run, and leave standard input alone."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __repr__(self):
+        return f"Use {self._name}() to end the run"
+
+    def __call__(self, code=None):
+        raise SystemExit(code)
+
+
+def _add_builtins():
+    from _sitebuiltins import _Helper
+
+    from dormouse import display
+
+    builtins.exit = _Quitter("exit")
+    builtins.quit = _Quitter("quit")
+    builtins.help = _Helper()
+    builtins.display = display
+
+
+def boot():
+    for name in _PRELOADED:
+        __import__(name)
+    from dormouse import _cell, _input, _limits, _loop, _random, _source
+
+    sys.argv = [""]
+    sys.path[:0] = ["", "/workspace"]
+    _limits.boot()
+    _random.boot()
+    _loop.boot()
+    _input.boot()
+    _source.boot()
+    _add_builtins()
+    main = sys.modules["__main__"].__dict__
+    for name in set(main) - {"__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__"}:
+        del main[name]
+    main["__loader__"] = None
+    _cell._forget_directories()

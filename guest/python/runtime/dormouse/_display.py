@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rich output: what an object shows of itself, as MIME type -> value, and how that gets to the host.
+
+An object offers forms by the methods that notebooks know: _repr_mimebundle_, _repr_html_, _repr_png_ and so
+on. Each output has text/plain; a form that fails is left out, with a line on stderr.
+"""
+
+import base64
+import math
+import sys
+from _json import encode_basestring
+
+from _dormouse import call_user, emit
+
+from dormouse._text import cut, safe_repr
+
+EMIT_OUTPUT = 1
+
+# Values that also go out as application/json: at most so many nodes and so many characters of strings.
+JSON_NODES = 10_000
+JSON_CHARACTERS = 200_000
+JSON_DEPTH = 50
+
+_FORMS = (
+    ("_repr_html_", "text/html"),
+    ("_repr_markdown_", "text/markdown"),
+    ("_repr_latex_", "text/latex"),
+    ("_repr_svg_", "image/svg+xml"),
+    ("_repr_png_", "image/png"),
+    ("_repr_jpeg_", "image/jpeg"),
+    ("_repr_gif_", "image/gif"),
+    ("_repr_pdf_", "application/pdf"),
+    ("_repr_json_", "application/json"),
+    ("_repr_javascript_", "application/javascript"),
+)
+
+# Types that have none of those methods, so that none need be looked for.
+_PLAIN = frozenset((int, float, complex, bool, str, bytes, bytearray, list, tuple, dict, set, frozenset, range))
+
+
+class _NotJson(Exception):
+    """A value has no faithful JSON form within the limits."""
+
+
+class _JsonWriter:
+    """Strict JSON of plain values; NaN and the infinities become null."""
+
+    __slots__ = ("nodes", "characters", "open", "lenient")
+
+    def __init__(self, nodes, characters, lenient):
+        self.nodes = nodes
+        self.characters = characters
+        self.open = set()
+        self.lenient = lenient
+
+    def text(self, value):
+        self.characters -= len(value)
+        if self.characters < 0:
+            raise _NotJson
+        return encode_basestring(value)
+
+    def write(self, value, depth=0):
+        self.nodes -= 1
+        if self.nodes < 0 or depth > JSON_DEPTH:
+            raise _NotJson
+        kind = type(value)
+        if value is None:
+            return "null"
+        if value is True:
+            return "true"
+        if value is False:
+            return "false"
+        if kind is str:
+            return self.text(value)
+        if kind is int:
+            return self.integer(value)
+        if kind is float:
+            return float.__repr__(value) if math.isfinite(value) else "null"
+        if kind is dict or kind is list or kind is tuple:
+            return self.container(value, kind, depth)
+        if self.lenient and isinstance(value, (str, int, float, dict, list, tuple)):
+            for base in (str, int, float, dict, list, tuple):
+                if isinstance(value, base):
+                    return self.write(base(value), depth)
+        raise _NotJson
+
+    def integer(self, value):
+        if value.bit_length() > 4096:
+            raise _NotJson
+        return int.__repr__(value)
+
+    def container(self, value, kind, depth):
+        if id(value) in self.open or len(value) > self.nodes:
+            raise _NotJson
+        self.open.add(id(value))
+        if kind is dict:
+            parts = []
+            for key, item in list(value.items()):
+                if type(key) is not str:
+                    raise _NotJson
+                parts.append(f"{self.text(key)}:{self.write(item, depth + 1)}")
+            text = "{" + ",".join(parts) + "}"
+        else:
+            text = "[" + ",".join([self.write(item, depth + 1) for item in list(value)]) + "]"
+        self.open.discard(id(value))
+        return text
+
+
+def json_text(value, nodes=1_000_000, characters=64_000_000, lenient=True):
+    """Strict JSON of a value made of plain types; raises _NotJson for any other."""
+    return _JsonWriter(nodes, characters, lenient).write(value)
+
+
+def _complain(value, form, error):
+    try:
+        print(f"{type(value).__name__}.{form} raised {type(error).__name__}: {error}", file=sys.stderr)
+    except Exception:
+        pass
+
+
+def _call_form(value, name, *arguments):
+    """The answer of a display method, (data, metadata); None if it has none to give."""
+    try:
+        answer = call_user(getattr, value, name)
+        answer = call_user(answer, *arguments) if callable(answer) else answer
+    except Exception as error:
+        _complain(value, name, error)
+        return None
+    if type(answer) is tuple and len(answer) == 2:
+        return answer
+    return (answer, None) if answer is not None else None
+
+
+def _encode(mime, value):
+    """JSON text of one form; raises _NotJson if the value cannot be one."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return encode_basestring(base64.b64encode(value).decode("ascii"))
+    if isinstance(value, str):
+        return encode_basestring(str(value))
+    if mime == "application/json" or mime.endswith("+json"):
+        return json_text(value)
+    raise _NotJson
+
+
+class _Bundle:
+    """The forms of one output."""
+
+    __slots__ = ("data", "metadata")
+
+    def __init__(self):
+        self.data = {}
+        self.metadata = {}
+
+    def add(self, value, form, mime, data, metadata=None):
+        try:
+            self.data[mime] = _encode(mime, data)
+            if metadata:
+                self.metadata[mime] = json_text(dict(metadata))
+        except Exception as error:
+            _complain(value, form, error if not isinstance(error, _NotJson) else TypeError(f"no {mime}"))
+
+    def update(self, value, form, data, metadata):
+        if not isinstance(data, dict):
+            return
+        for mime, item in data.items():
+            if item is not None:
+                own = metadata.get(mime) if isinstance(metadata, dict) else None
+                self.add(value, form, str(mime), item, own if isinstance(own, dict) else None)
+
+
+def _rich_forms(value, bundle, include, exclude):
+    kind = type(value)
+    if hasattr(kind, "_repr_mimebundle_"):
+        answer = _call_form(value, "_repr_mimebundle_", include, exclude)
+        if answer is not None:
+            bundle.update(value, "_repr_mimebundle_", *answer)
+    for name, mime in _FORMS:
+        if mime not in bundle.data and hasattr(kind, name):
+            answer = _call_form(value, name)
+            if answer is not None and answer[0] is not None:
+                bundle.add(value, name, mime, answer[0], answer[1] if isinstance(answer[1], dict) else None)
+
+
+def _json_form(value, bundle):
+    try:
+        bundle.data["application/json"] = json_text(value, JSON_NODES, JSON_CHARACTERS, False)
+    except _NotJson:
+        pass
+
+
+def make_bundle(value, include=None, exclude=None):
+    """All forms of a value, encoded: {mime: JSON text}, {mime: JSON text}."""
+    bundle = _Bundle()
+    kind = type(value)
+    if kind not in _PLAIN and not isinstance(value, type):
+        _rich_forms(value, bundle, include, exclude)
+    elif kind is dict or kind is list:
+        _json_form(value, bundle)
+    if include is not None:
+        bundle.data = {mime: data for mime, data in bundle.data.items() if mime in include}
+    if exclude is not None:
+        bundle.data = {mime: data for mime, data in bundle.data.items() if mime not in exclude}
+    if "text/plain" not in bundle.data:
+        bundle.data["text/plain"] = encode_basestring(safe_repr(value))
+    return bundle
+
+
+def _object(items):
+    return "{" + ",".join([f"{encode_basestring(key)}:{text}" for key, text in items.items()]) + "}"
+
+
+def flush():
+    """Hands the host what user code has written so far, so that the order of all output is right."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and stream is not sys.__stdout__ and stream is not sys.__stderr__:
+            try:
+                call_user(stream.flush)
+            except Exception:
+                pass
+
+
+def send(bundle, is_result):
+    flush()
+    emit(
+        EMIT_OUTPUT,
+        f'{{"data":{_object(bundle.data)},"metadata":{_object(bundle.metadata)},'
+        f'"isResult":{"true" if is_result else "false"}}}',
+    )
+
+
+def send_result(value):
+    """Shows the value of a cell's last expression."""
+    if hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
+        if _call_form(value, "_ipython_display_") is None:
+            return
+    send(make_bundle(value), True)
+
+
+def _raw_bundle(value, metadata):
+    bundle = _Bundle()
+    bundle.update(value, "display", value, metadata or {})
+    if "text/plain" not in bundle.data:
+        bundle.data["text/plain"] = encode_basestring(safe_repr(value))
+    return bundle
+
+
+def display(*objects, include=None, exclude=None, metadata=None, raw=False, **ignored):
+    """Shows objects at once, each in all the forms that it offers.
+
+    With raw=True an object is a dict of MIME type -> data (binary data as bytes or base64 text).
+    """
+    for value in objects:
+        if raw:
+            send(_raw_bundle(value, metadata), False)
+            continue
+        if hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
+            value._ipython_display_()
+            continue
+        bundle = make_bundle(value, include, exclude)
+        if isinstance(metadata, dict):
+            for mime, item in metadata.items():
+                if mime in bundle.data and isinstance(item, dict):
+                    bundle.metadata[mime] = json_text(item)
+        send(bundle, False)
+
+
+def update_display(value, **options):
+    """Shows the new state of an object; the old one stays, since output cannot be taken back."""
+    display(value, **options)
+
+
+def clear_output(wait=False):
+    """Does nothing: output that was sent cannot be taken back."""
+
+
+class _Data:
+    """Text with a type of its own, from a string or a file."""
+
+    _mime = "text/plain"
+
+    def __init__(self, data=None, url=None, filename=None, metadata=None):
+        if data is None and filename is None and url is not None:
+            raise ValueError("there is no network here: give data or filename")
+        if filename is not None:
+            with open(filename, encoding="utf-8") as file:
+                data = file.read()
+        self.data = data
+        self.filename = filename
+        self.metadata = metadata or {}
+
+    def __repr__(self):
+        return f"<{type(self).__name__} object>"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {self._mime: self.data}, {self._mime: self.metadata}
+
+
+class HTML(_Data):
+    """HTML text."""
+
+    _mime = "text/html"
+
+    def __html__(self):
+        return self.data
+
+
+class Markdown(_Data):
+    """Markdown text."""
+
+    _mime = "text/markdown"
+
+
+class SVG(_Data):
+    """An SVG picture."""
+
+    _mime = "image/svg+xml"
+
+
+class Latex(_Data):
+    """LaTeX text."""
+
+    _mime = "text/latex"
+
+
+class Math(Latex):
+    """A formula in LaTeX, without the dollar signs."""
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {self._mime: f"$\\displaystyle {self.data.strip('$')}$"}, {}
+
+
+class Javascript(_Data):
+    """JavaScript text; shown, never run here."""
+
+    _mime = "application/javascript"
+
+
+class Pretty(_Data):
+    """Plain text without quotes."""
+
+    def __repr__(self):
+        return str(self.data)
+
+
+class JSON(_Data):
+    """A value, or JSON text of one, shown as a tree."""
+
+    _mime = "application/json"
+
+    def __init__(self, data=None, url=None, filename=None, expanded=False, metadata=None, root="root"):
+        super().__init__(data, url, filename, metadata)
+        self.metadata = {"expanded": expanded, "root": root, **self.metadata}
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        value = self.data
+        if isinstance(value, str):
+            from json import loads
+
+            value = loads(value)
+        return {self._mime: value}, {self._mime: self.metadata}
+
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8", "jpeg"),
+    (b"GIF8", "gif"),
+    (b"<svg", "svg"),
+    (b"<?xml", "svg"),
+)
+
+
+class Image:
+    """A picture from bytes or a file: PNG, JPEG, GIF, WebP or SVG."""
+
+    def __init__(self, data=None, url=None, filename=None, format=None, embed=None, width=None, height=None,
+                 alt=None, metadata=None, **ignored):
+        if isinstance(data, str) and filename is None and not data.lstrip().startswith("<"):
+            data, filename = None, data
+        if data is None and filename is None:
+            raise ValueError("there is no network here: give data or filename")
+        if filename is not None:
+            with open(filename, "rb") as file:
+                data = file.read()
+        self.data = data.encode() if isinstance(data, str) else bytes(data)
+        self.filename = filename
+        self.format = (format or self._guess()).lower().replace("jpg", "jpeg")
+        self.metadata = dict(metadata or {})
+        for key, item in (("width", width), ("height", height), ("alt", alt)):
+            if item is not None:
+                self.metadata[key] = item
+
+    def _guess(self):
+        for start, name in _SIGNATURES:
+            if self.data.startswith(start):
+                return name
+        return "webp" if self.data[8:12] == b"WEBP" else "png"
+
+    def __repr__(self):
+        return f"<Image object: {self.format}, {len(self.data):,} bytes>"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        if self.format == "svg":
+            return {"image/svg+xml": self.data.decode("utf-8", "replace")}, {}
+        mime = f"image/{self.format}"
+        return {mime: self.data}, {mime: self.metadata}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of an uncaught error: name, message, and a traceback in which only user code appears."""
+
+import sys
+import traceback
+from _json import encode_basestring
+
+from _dormouse import call_user, emit
+
+from dormouse._display import flush
+from dormouse._text import cut
+
+EMIT_ERROR = 2
+EMIT_EXIT = 3
+
+MESSAGE_LIMIT = 20_000
+LINE_LIMIT = 2_000
+# Lines of a traceback; what is longer loses its middle.
+HEAD_LINES = 200
+TAIL_LINES = 100
+
+_OWN_FILES = ("/usr/lib/python3.13/dormouse/",)
+# Beneath a cell that awaits at top level lie the event loop's frames, which the user did not call.
+_LOOP_FILES = (*_OWN_FILES, "/usr/lib/python3.13/asyncio/")
+
+
+def _frames_of(trace):
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _without_own_frames(trace):
+    """The same traceback without the driver's frames, and without the loop's at its outer end."""
+    kept = [item for item in _frames_of(trace) if not item.tb_frame.f_code.co_filename.startswith(_OWN_FILES)]
+    while kept and kept[0].tb_frame.f_code.co_filename.startswith(_LOOP_FILES):
+        del kept[0]
+    result = None
+    for item in reversed(kept):
+        if item.tb_next is not result:
+            item.tb_next = result
+        result = item
+    return result
+
+
+def _clean(error, seen):
+    """Cleans the tracebacks of an error and of all that it is chained to."""
+    waiting = [error]
+    while waiting:
+        error = waiting.pop()
+        if error is None or id(error) in seen:
+            continue
+        seen.add(id(error))
+        error.__traceback__ = _without_own_frames(error.__traceback__)
+        waiting += (error.__cause__, error.__context__)
+        if isinstance(error, BaseExceptionGroup):
+            waiting += error.exceptions
+
+
+def _notebook_hint(error, source):
+    """Tells users of notebook syntax what is wrong, instead of leaving them with `invalid syntax`."""
+    line = error.lineno
+    lines = source.splitlines() if source else []
+    if not isinstance(line, int) or not 0 < line <= len(lines):
+        return
+    text = lines[line - 1].strip()
+    if text.startswith("!"):
+        hint = "shell commands (!command) do not exist here: there are no processes to start"
+    elif text.startswith("%"):
+        hint = "notebook magics (%name) do not exist here: this is plain Python"
+    elif text.startswith("?") or text.endswith("?"):
+        hint = "notebook help (name?) does not exist here: use help(name)"
+    else:
+        return
+    error.msg = f"{error.msg}; {hint}"
+
+
+def _message(error):
+    try:
+        if isinstance(error, SyntaxError):
+            return str(error.msg)
+        return cut(call_user(str, error), MESSAGE_LIMIT)
+    except Exception:
+        return f"<str() of this {type(error).__name__} failed>"
+
+
+def _bounded_lines(lines):
+    lines = [cut(line, LINE_LIMIT) for line in lines]
+    if len(lines) <= HEAD_LINES + TAIL_LINES:
+        return lines
+    left_out = len(lines) - HEAD_LINES - TAIL_LINES
+    return [*lines[:HEAD_LINES], f"  … {left_out:,} lines left out …", *lines[-TAIL_LINES:]]
+
+
+def _format(error):
+    try:
+        formatted = call_user(traceback.TracebackException, type(error), error, error.__traceback__)
+        text = call_user("".join, formatted.format())
+    except Exception as failure:
+        text = f"{type(error).__name__}\n(its traceback could not be shown: {type(failure).__name__})"
+    return _bounded_lines(text.rstrip("\n").split("\n"))
+
+
+def _line_number(error, filename):
+    if isinstance(error, SyntaxError) and error.filename == filename and isinstance(error.lineno, int):
+        return error.lineno
+    line = None
+    for item in _frames_of(error.__traceback__):
+        if item.tb_frame.f_code.co_filename == filename:
+            line = item.tb_lineno
+    return line
+
+
+def report_error(error, filename, source):
+    """Reports an uncaught error of the cell."""
+    _clean(error, set())
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        _notebook_hint(error, source)
+    sys.last_exc = sys.last_value = error
+    sys.last_type = type(error)
+    sys.last_traceback = error.__traceback__
+    if sys.excepthook is not sys.__excepthook__:
+        try:
+            call_user(sys.excepthook, type(error), error, error.__traceback__)
+        except Exception:
+            pass
+    fields = [
+        f'"name":{encode_basestring(type(error).__name__)}',
+        f'"message":{encode_basestring(_message(error))}',
+        '"traceback":[' + ",".join([encode_basestring(line) for line in _format(error)]) + "]",
+    ]
+    line = _line_number(error, filename)
+    if line is not None:
+        fields.append(f'"lineNumber":{line}')
+    flush()
+    emit(EMIT_ERROR, "{" + ",".join(fields) + "}")
+
+
+def report_exit(error):
+    """Reports that user code asked to end the run: sys.exit() and the like."""
+    code, message = error.code, None
+    if code is None:
+        code = 0
+    elif not isinstance(code, int):
+        try:
+            message = cut(call_user(str, code), MESSAGE_LIMIT)
+        except Exception:
+            message = f"<str() of a {type(code).__name__} failed>"
+        code = 1
+    code = (int(code) + 2**31) % 2**32 - 2**31
+    flush()
+    text = "" if message is None else f',"message":{encode_basestring(message)}'
+    emit(EMIT_EXIT, f'{{"code":{code}{text}}}')

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this interpreter cannot do, said at once and in words, where Python would fail late or vaguely."""
+
+import _thread
+import importlib.abc
+import os
+import signal
+import sys
+import threading
+
+_WHY = {
+    "process": "this interpreter is a single process and cannot start another; do the work in Python itself",
+    "signal": "no signals or timers reach this interpreter; for a time limit use the one of the run",
+    "descriptor": "this interpreter's file descriptors cannot be duplicated or connected by pipes",
+    "user": "this interpreter has a single user and no user database",
+}
+
+_OS = {
+    "process": (
+        "fork", "forkpty", "register_at_fork", "system", "execl", "execle", "execlp", "execlpe", "execv",
+        "execve", "execvp", "execvpe", "spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve",
+        "spawnvp", "spawnvpe", "posix_spawn", "posix_spawnp", "wait", "waitpid", "wait3", "wait4", "waitid",
+        "kill", "killpg", "getpgid", "getpgrp", "setpgid", "getsid", "setsid", "nice", "getpriority",
+        "startfile",
+    ),
+    "descriptor": ("dup", "dup2", "pipe", "pipe2", "openpty", "mkfifo", "mknod", "sendfile", "memfd_create"),
+    "user": ("setuid", "setgid", "seteuid", "setegid", "getlogin", "getgroups", "chown", "lchown", "fchown"),
+}
+
+_SIGNAL = {"signal": ("alarm", "setitimer", "getitimer", "pause", "sigwait", "pthread_kill", "siginterrupt")}
+
+_MODULES = {
+    "process": ("_posixsubprocess", "_multiprocessing", "_posixshmem", "pty"),
+    "terminal": ("termios", "tty", "readline", "curses", "_curses", "tkinter", "_tkinter", "idlelib", "turtle"),
+    "library": ("_ssl", "_ctypes", "_dbm", "_gdbm", "_uuid"),
+    "system": ("mmap", "fcntl", "resource", "pwd", "grp", "syslog", "_scproxy"),
+    "installer": ("ensurepip", "venv"),
+}
+
+_MODULE_WHY = {
+    "process": "this interpreter is a single process",
+    "terminal": "this interpreter has no terminal and no screen",
+    "library": "its C library is not part of this interpreter",
+    "system": "the system interface behind it does not exist here",
+    "installer": "packages cannot be installed from here",
+}
+
+
+class Unsupported(AttributeError, NotImplementedError):
+    """A part of the standard library that this interpreter does not have."""
+
+
+def _explain(module, groups):
+    """Gives a module a reason for each name that it lacks; hasattr() stays False."""
+    reasons = {name: _WHY[why] for why, names in groups.items() for name in names}
+    prefix = module.__name__
+
+    def __getattr__(name):
+        reason = reasons.get(name)
+        if reason is None:
+            raise AttributeError(f"module {prefix!r} has no attribute {name!r}", name=name, obj=module)
+        raise Unsupported(f"{prefix}.{name} is not available: {reason}")
+
+    module.__getattr__ = __getattr__
+
+
+class _MissingModules(importlib.abc.MetaPathFinder):
+    """Says why a module of the standard library is missing."""
+
+    _reasons = {name: _MODULE_WHY[why] for why, names in _MODULES.items() for name in names}
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        reason = cls._reasons.get(name)
+        if reason is not None:
+            raise ModuleNotFoundError(f"No module named {name!r}: {reason}", name=name)
+        return None
+
+
+def _no_threads(*args, **kwargs):
+    raise RuntimeError(
+        "can't start new thread: this interpreter has a single thread; call the function directly, or use asyncio"
+    )
+
+
+def boot():
+    _explain(os, _OS)
+    _explain(signal, _SIGNAL)
+    sys.meta_path.append(_MissingModules)
+    for name in ("start_new_thread", "start_new", "start_joinable_thread"):
+        if hasattr(_thread, name):
+            setattr(_thread, name, _no_threads)
+    threading._start_joinable_thread = _no_threads
