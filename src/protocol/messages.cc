@@ -94,8 +94,7 @@ void Fields(Codec& codec, M& m) {
   if constexpr (Is<M, SegmentSource>) {
     all(m.bytes, m.size_bytes, m.checksum);
   } else if constexpr (Is<M, Start>) {
-    all(m.memory_bytes, m.tmp_bytes, m.workspace_bytes, m.workspace_files, m.stop_grace_ms, m.reseed,
-        m.segments);
+    all(m.memory_bytes, m.stop_grace_ms, m.reseed, m.segments);
   } else if constexpr (Is<M, Started>) {
     all(m.ok, m.error_code, m.message, m.resume_us, m.resident_bytes);
   } else if constexpr (Is<M, Entry>) {

@@ -54,9 +54,6 @@ struct SegmentSource {
 
 struct Start {
   std::uint64_t memory_bytes = 0;  // limit of linear memory
-  std::uint64_t tmp_bytes = 0;
-  std::uint64_t workspace_bytes = 0;
-  std::uint32_t workspace_files = 0;
   std::uint32_t stop_grace_ms = 0;
   std::uint8_t reseed = 0;
   std::vector<SegmentSource> segments;  // oldest first

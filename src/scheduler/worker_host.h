@@ -26,11 +26,13 @@ struct EngineBuild {
   std::string version;   // "3.13.5"
   std::string build_id;  // 64 hex digits
   std::filesystem::path directory;
+  bool current = false;  // the build of this engine that new contexts get
   std::uint64_t boot_memory_bytes = 0;
   std::uint64_t max_memory_bytes = 0;
 };
 
-// Reads every `*/engine.json` below `directory`. A broken engine is an error that names it.
+// Reads every `NAME/BUILD/engine.json` below `directory`; `NAME/current` is a link to the build that new contexts get. A
+// broken engine is an error that names it.
 Result<std::vector<EngineBuild>> LoadEngines(const std::filesystem::path& directory);
 
 struct WorkerHostOptions {

@@ -77,7 +77,10 @@ Result<void> ZygoteWorkerHost::Shared::SpawnZygote() {
 
   std::vector<std::string> arguments = {options.executable.string(), "zygote", "--control",
                                         std::to_string(kControlFd), "--spares",
-                                        std::to_string(options.spares_per_engine)};
+                                        std::to_string(options.spares_per_engine), "--tmp-bytes",
+                                        std::to_string(options.tmp_bytes), "--workspace-bytes",
+                                        std::to_string(options.workspace_bytes), "--workspace-files",
+                                        std::to_string(options.workspace_files)};
   for (const EngineBuild& engine : options.engines) {
     arguments.push_back("--engine");
     arguments.push_back(engine.directory.string());
@@ -151,9 +154,6 @@ asio::awaitable<Result<std::unique_ptr<Worker>>> ZygoteWorkerHost::Shared::Start
 
   protocol::Start start;
   start.memory_bytes = spec.memory_bytes;
-  start.tmp_bytes = options.tmp_bytes;
-  start.workspace_bytes = options.workspace_bytes;
-  start.workspace_files = options.workspace_files;
   start.stop_grace_ms = static_cast<std::uint32_t>(options.stop_grace.count());
   start.reseed = spec.reseed ? 1 : 0;
   std::vector<FileDescriptor> files;
@@ -173,18 +173,24 @@ asio::awaitable<Result<std::unique_ptr<Worker>>> ZygoteWorkerHost::Shared::Start
 }  // namespace
 
 Result<std::vector<EngineBuild>> LoadEngines(const std::filesystem::path& directory) {
+  namespace fs = std::filesystem;
   std::vector<EngineBuild> engines;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (!std::filesystem::exists(entry.path() / "engine.json", error)) continue;
-    DORMOUSE_ASSIGN(const EngineManifest manifest, EngineManifest::Load(entry.path()));
-    engines.push_back({.name = manifest.name,
-                       .language = manifest.language,
-                       .version = manifest.version,
-                       .build_id = manifest.build_id,
-                       .directory = entry.path(),
-                       .boot_memory_bytes = std::uint64_t{manifest.memory_pages} << 16,
-                       .max_memory_bytes = std::uint64_t{manifest.max_memory_pages} << 16});
+  for (const auto& engine : fs::directory_iterator(directory, error)) {
+    std::error_code none;
+    const fs::path current = fs::read_symlink(engine.path() / "current", none);
+    for (const auto& build : fs::directory_iterator(engine.path(), none)) {
+      if (build.is_symlink() || !fs::exists(build.path() / "engine.json", none)) continue;
+      DORMOUSE_ASSIGN(const EngineManifest manifest, EngineManifest::Load(build.path()));
+      engines.push_back({.name = manifest.name,
+                         .language = manifest.language,
+                         .version = manifest.version,
+                         .build_id = manifest.build_id,
+                         .directory = build.path(),
+                         .current = build.path().filename() == current,
+                         .boot_memory_bytes = std::uint64_t{manifest.memory_pages} << 16,
+                         .max_memory_bytes = std::uint64_t{manifest.max_memory_pages} << 16});
+    }
   }
   if (error) {
     return Error(ErrorCode::kNotFound,

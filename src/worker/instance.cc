@@ -33,6 +33,8 @@ Instance::Instance(engine::EngineModule& module, engine::LinearMemory memory, In
 
 Instance::~Instance() = default;
 
+wasi::Wasi& Instance::wasi() { return *wasi_; }
+
 std::uint32_t Instance::GrowMemory(std::uint32_t delta_pages) {
   const std::uint64_t limit = std::min<std::uint64_t>(memory_limit_ / engine::kWasmPageBytes,
                                                       module_.abi().max_pages);

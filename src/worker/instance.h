@@ -59,7 +59,7 @@ class Instance {
   engine::GuestThread& thread() { return *thread_; }
   engine::LinearMemory& memory() { return memory_; }
   engine::EngineModule& module() { return module_; }
-  wasi::Wasi& wasi() { return *wasi_; }
+  wasi::Wasi& wasi();
   // Whether memory.grow was refused since the last ForgetRefusals.
   bool memory_refused() const { return memory_refused_; }
   void ForgetRefusals() { memory_refused_ = false; }

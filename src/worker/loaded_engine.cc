@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "engine/linear_memory.h"
+
 namespace dormouse::worker {
 namespace {
 

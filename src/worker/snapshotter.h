@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/engine_manifest.h"
 #include "protocol/messages.h"
 #include "snapshot/boot_image.h"
 #include "snapshot/dirty_pages.h"

@@ -65,12 +65,13 @@ class WorkerProcess {
   WorkerProcess(LoadedEngine& engine, FileDescriptor channel)
       : engine_(engine), link_(std::move(channel)), output_(link_), control_(link_, output_), files_(link_) {}
 
-  Result<void> Prepare() {
+  Result<void> Prepare(const wasi::Limits& limits) {
     InstanceOptions options;
     options.emits = &output_;
     options.output = &output_;
     options.contents = &files_;
     options.rootfs = engine_.rootfs;
+    options.limits = limits;
     options.memory_bytes = std::uint64_t{engine_.manifest.max_memory_pages} << 16;
     DORMOUSE_ASSIGN(instance_, Instance::Create(engine_.module, engine_.boot_file.get(),
                                                 engine_.boot.size_bytes(), engine_.manifest.memory_pages,
@@ -132,9 +133,6 @@ class WorkerProcess {
     DORMOUSE_ASSIGN(const protocol::Start start, protocol::Start::Decode(frame.payload));
     grace_ = std::chrono::milliseconds(start.stop_grace_ms);
     instance_->set_memory_limit(start.memory_bytes);
-    instance_->wasi().files().SetLimits({.max_workspace_bytes = start.workspace_bytes,
-                                         .max_tmp_bytes = start.tmp_bytes,
-                                         .max_files = start.workspace_files});
     DORMOUSE_TRY(snapshotter_->Restore(start.segments, std::move(frame.descriptors)));
     reseed_ = start.reseed != 0;
     return {};
@@ -281,10 +279,10 @@ class WorkerProcess {
 
 }  // namespace
 
-void RunWorker(LoadedEngine& engine, FileDescriptor channel) {
+void RunWorker(LoadedEngine& engine, const wasi::Limits& limits, FileDescriptor channel) {
   // Never destroyed: the process ends by _exit, with its control thread still running.
   auto* process = new WorkerProcess(engine, std::move(channel));
-  const Result<void> prepared = process->Prepare();
+  const Result<void> prepared = process->Prepare(limits);
   if (!prepared.ok()) ::_exit(1);
   process->Serve();
 }

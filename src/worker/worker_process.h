@@ -3,12 +3,13 @@
 #pragma once
 
 #include "common/file_descriptor.h"
+#include "wasi/limits.h"
 #include "worker/loaded_engine.h"
 
 namespace dormouse::worker {
 
 // Called in a fresh child of the zygote. Confines the process, makes the instance ready, waits for Start on `channel`, and
 // runs cells until the server closes the channel.
-[[noreturn]] void RunWorker(LoadedEngine& engine, FileDescriptor channel);
+[[noreturn]] void RunWorker(LoadedEngine& engine, const wasi::Limits& limits, FileDescriptor channel);
 
 }  // namespace dormouse::worker

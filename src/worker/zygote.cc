@@ -35,6 +35,7 @@ constexpr std::uint64_t kMaxSpares = 16;
 struct Arguments {
   int control = -1;
   std::size_t spares = 1;
+  wasi::Limits limits;
   std::vector<std::string> engines;
 };
 
@@ -42,8 +43,12 @@ Arguments Parse(int argc, char** argv) {
   Arguments arguments;
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
-    if (option == "--control") arguments.control = std::atoi(argv[i + 1]);
-    if (option == "--spares") arguments.spares = std::min<std::uint64_t>(std::strtoull(argv[i + 1], nullptr, 10), kMaxSpares);
+    const std::uint64_t number = std::strtoull(argv[i + 1], nullptr, 10);
+    if (option == "--control") arguments.control = static_cast<int>(number);
+    if (option == "--spares") arguments.spares = std::min(number, kMaxSpares);
+    if (option == "--tmp-bytes") arguments.limits.max_tmp_bytes = number;
+    if (option == "--workspace-bytes") arguments.limits.max_workspace_bytes = number;
+    if (option == "--workspace-files") arguments.limits.max_files = number;
     if (option == "--engine") arguments.engines.emplace_back(argv[i + 1]);
   }
   return arguments;
@@ -58,8 +63,11 @@ struct Spare {
 
 class Zygote {
  public:
-  Zygote(FileDescriptor control, std::size_t spares)
-      : control_(std::move(control)), spares_wanted_(spares), reader_(protocol::kMaxServerFrameBytes) {}
+  Zygote(FileDescriptor control, const Arguments& arguments)
+      : control_(std::move(control)),
+        spares_wanted_(arguments.spares),
+        limits_(arguments.limits),
+        reader_(protocol::kMaxServerFrameBytes) {}
 
   Result<void> Load(const std::vector<std::string>& directories) {
     for (const std::string& directory : directories) {
@@ -158,7 +166,7 @@ class Zygote {
       // The zygote may have died before that.
       if (::getppid() != parent) ::_exit(0);
       if (!KeepOnly({theirs.get(), engine.loaded.boot_file.get()}).ok()) ::_exit(1);
-      RunWorker(engine.loaded, std::move(theirs));
+      RunWorker(engine.loaded, limits_, std::move(theirs));
     }
     FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!process.valid()) {
@@ -171,6 +179,7 @@ class Zygote {
 
   FileDescriptor control_;
   std::size_t spares_wanted_;
+  wasi::Limits limits_;
   protocol::FrameReader reader_;
   std::vector<Engine> engines_;
 };
@@ -189,7 +198,7 @@ int ZygoteMain(int argc, char** argv) {
   // Guests and their host code see nothing of the server's environment.
   ::clearenv();
   IsolateNamespaces();
-  Zygote zygote(FileDescriptor(arguments.control), arguments.spares);
+  Zygote zygote(FileDescriptor(arguments.control), arguments);
   const Result<void> loaded = zygote.Load(arguments.engines);
   if (!loaded.ok()) {
     std::fprintf(stderr, "dormouse zygote: %s\n", loaded.error().message.c_str());

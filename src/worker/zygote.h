@@ -7,7 +7,8 @@
 
 namespace dormouse::worker {
 
-// `dormouse zygote --control FD --spares N --engine DIR…`; argv[0] is the program, argv[1] "zygote".
+// `dormouse zygote --control FD --spares N --tmp-bytes N --workspace-bytes N --workspace-files N --engine DIR…`;
+// argv[0] is the program, argv[1] "zygote".
 int ZygoteMain(int argc, char** argv);
 
 }  // namespace dormouse::worker
