@@ -6,118 +6,349 @@
 
 #include "driver.h"
 
-// What went wrong in a run, to be reported once at its end.
+// What went wrong in a run, to be reported once at its end. The first failure counts.
 typedef struct Failure {
   bool present;
-  JSValue value;  // owned; meaningless when the run was stopped
+  JSValue value;  // owned
 } Failure;
 
-static void Fail(JSContext* context, Failure* failure) {
+// A compiled cell.
+typedef struct Cell {
+  JSValue function;
+  JSValue imports;  // source of its import declarations, or undefined
+  bool asynchronous;
+} Cell;
+
+// Takes the pending exception. User code that registered process.on('uncaughtException') may
+// deal with it; returns false then.
+static bool Fail(JSContext* context, Failure* failure, const char* origin) {
   JSValue error = JS_GetException(context);
-  if (driver.stop != kStopNone || failure->present) {
+  if (driver.stop != kStopNone) {
+    driver_keep_stop_trace(error);
     JS_FreeValue(context, error);
-    return;
+    return true;
+  }
+  JSValue arguments[] = {error, JS_NewString(context, origin)};
+  JSValue handled = driver_call_hook("handleUncaught", 2, arguments);
+  JS_FreeValue(context, arguments[1]);
+  bool done = !JS_IsException(handled) && JS_ToBool(context, handled) == 1;
+  if (JS_IsException(handled)) {
+    // The handler itself threw: that is the error now.
+    JS_FreeValue(context, error);
+    error = JS_GetException(context);
+  }
+  JS_FreeValue(context, handled);
+  if (done || failure->present || driver.stop != kStopNone) {
+    JS_FreeValue(context, error);
+    return !done;
   }
   failure->present = true;
   failure->value = error;
+  return true;
 }
 
-// Runs microtasks and nextTick callbacks until there are none. False when one of them threw.
+static bool IsStopped(void) {
+  if (driver_interrupt_flag != 0 && driver.stop == kStopNone) driver.stop = kStopInterrupted;
+  return driver.stop != kStopNone;
+}
+
+// Runs microtasks and nextTick callbacks until there are none. False when the run must end.
 static bool DrainMicrotasks(JSContext* context, Failure* failure) {
   for (;;) {
-    if (driver.stop != kStopNone) return false;
+    if (IsStopped()) return false;
     if (driver.ticks_pending) {
       driver.ticks_pending = false;
       JSValue result = driver_call_hook("runTicks", 0, NULL);
-      if (JS_IsException(result)) {
-        Fail(context, failure);
-        return false;
-      }
+      if (JS_IsException(result) && Fail(context, failure, "uncaughtException")) return false;
       JS_FreeValue(context, result);
     }
     JSContext* job_context;
     int status = JS_ExecutePendingJob(driver.runtime, &job_context);
-    if (status < 0) {
-      Fail(context, failure);
-      return false;
-    }
+    if (status < 0 && Fail(context, failure, "uncaughtException")) return false;
     if (status == 0 && !driver.ticks_pending) return true;
   }
 }
 
-// Fires due timers until none is left or one throws.
-static bool DrainTimers(JSContext* context, Failure* failure) {
+static bool IsPending(JSContext* context, JSValueConst value) {
+  return JS_PromiseState(context, value) == JS_PROMISE_PENDING;
+}
+
+// Fires due timers until none is left or, when `promise` is a promise, until it is settled.
+// False when the run must end.
+static bool DrainTimers(JSContext* context, JSValueConst promise, Failure* failure) {
   while (driver.active_timers > 0) {
+    if (JS_IsPromise(promise) && !IsPending(context, promise)) return true;
     JSValue result = driver_call_hook("runTimers", 0, NULL);
-    if (JS_IsException(result)) {
-      Fail(context, failure);
-      return false;
-    }
-    double wait_ms = -1;
-    JS_ToFloat64(context, &wait_ms, result);
+    if (JS_IsException(result) && Fail(context, failure, "uncaughtException")) return false;
+    double wait_ms = 0;
+    if (!JS_IsException(result)) JS_ToFloat64(context, &wait_ms, result);
     JS_FreeValue(context, result);
     if (!DrainMicrotasks(context, failure)) return false;
     if (driver.active_timers > 0 && wait_ms > 0) driver_sleep_ms(wait_ms);
-    if (driver_interrupt_flag != 0 && driver.stop == kStopNone) driver.stop = kStopInterrupted;
-    if (driver.stop != kStopNone) return false;
+    if (IsStopped()) return false;
   }
   return true;
 }
 
-static void EmitPlainError(const char* name, const char* message) {
-  char json[512];
-  int length = snprintf(json, sizeof json,
-                        "{\"name\":\"%s\",\"message\":\"%s\",\"traceback\":[\"%s: %s\"]}", name,
-                        message, name, message);
-  driver_emit_bytes(2, json, (size_t)length);
+// Waits for a promise; true when it is fulfilled. Its reason becomes the failure otherwise.
+static bool Await(JSContext* context, JSValueConst promise, Failure* failure) {
+  if (!DrainMicrotasks(context, failure)) return false;
+  if (IsPending(context, promise) && !DrainTimers(context, promise, failure)) return false;
+  JSPromiseStateEnum state = JS_PromiseState(context, promise);
+  if (state == JS_PROMISE_FULFILLED) return true;
+  if (state == JS_PROMISE_REJECTED) {
+    JS_Throw(context, JS_PromiseResult(context, promise));
+  } else {
+    JS_ThrowPlainError(context,
+                       "the awaited promise never settled: no timer is left that could settle it");
+  }
+  Fail(context, failure, "uncaughtException");
+  return false;
+}
+
+static JSValue Compile(JSContext* context, const char* code, size_t length, const char* filename,
+                       int flags) {
+  JSValue function = JS_Eval(context, code, length, filename,
+                             JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_COMPILE_ONLY | JS_EVAL_FLAG_REPL |
+                                 flags);
+  if (JS_IsException(function)) {
+    JS_FreeValue(context, JS_TakeReplImportSource(context));
+  }
+  return function;
+}
+
+static bool IsBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+// `{a: 1}` alone is an object, as in Node's REPL; `{a: 1};` is a block.
+static bool LooksLikeObject(const char* code, size_t length) {
+  size_t first = 0;
+  while (first < length && IsBlank(code[first])) first++;
+  if (first == length || code[first] != '{') return false;
+  size_t last = length;
+  while (last > first && IsBlank(code[last - 1])) last--;
+  return code[last - 1] != ';';
+}
+
+static bool CompileCell(JSContext* context, const char* code, size_t length,
+                        const char* filename, Cell* cell) {
+  // A cell that says `await` somewhere is tried as an async function first. It may be a name in
+  // it, so a failure means: try again as a plain script.
+  bool may_await = memmem(code, length, "await", 5) != NULL;
+  cell->function = JS_EXCEPTION;
+  cell->imports = JS_UNDEFINED;
+  if (LooksLikeObject(code, length)) {
+    cell->asynchronous = may_await;
+    cell->function = Compile(context, code, length, filename,
+                             JS_EVAL_FLAG_REPL_EXPRESSION | (may_await ? JS_EVAL_FLAG_ASYNC : 0));
+    if (JS_IsException(cell->function)) JS_FreeValue(context, JS_GetException(context));
+  }
+  if (JS_IsException(cell->function) && may_await) {
+    cell->asynchronous = true;
+    cell->function = Compile(context, code, length, filename, JS_EVAL_FLAG_ASYNC);
+    if (JS_IsException(cell->function)) {
+      JSValue error = JS_GetException(context);
+      cell->asynchronous = false;
+      cell->function = Compile(context, code, length, filename, 0);
+      if (JS_IsException(cell->function)) {
+        JS_FreeValue(context, JS_GetException(context));
+        JS_Throw(context, error);
+        return false;
+      }
+      JS_FreeValue(context, error);
+    }
+  } else if (JS_IsException(cell->function)) {
+    cell->asynchronous = false;
+    cell->function = Compile(context, code, length, filename, 0);
+    if (JS_IsException(cell->function)) return false;
+  }
+  cell->imports = JS_TakeReplImportSource(context);
+  return true;
+}
+
+// Loads and evaluates what the cell imports. False when that failed.
+static bool DoImports(JSContext* context, JSValueConst source, const char* filename,
+                      Failure* failure) {
+  size_t length = 0;
+  const char* text = JS_ToCStringLen(context, &length, source);
+  JSValue module = text == NULL ? JS_EXCEPTION
+                                : JS_Eval(context, text, length, filename,
+                                          JS_EVAL_TYPE_MODULE | JS_EVAL_FLAG_COMPILE_ONLY);
+  JS_FreeCString(context, text);
+  JSValue promise =
+      JS_IsException(module) ? JS_EXCEPTION : JS_EvalReplImports(context, module);
+  if (JS_IsException(promise)) {
+    Fail(context, failure, "uncaughtException");
+    return false;
+  }
+  JS_PromiseMarkAsHandled(context, promise);
+  bool done = Await(context, promise, failure);
+  JS_FreeValue(context, promise);
+  return done;
+}
+
+// Evaluates the cell; its completion value, or an exception value when it failed.
+static JSValue Evaluate(JSContext* context, Cell* cell, const char* filename, Failure* failure) {
+  if (!JS_IsUndefined(cell->imports)) {
+    bool imported = DoImports(context, cell->imports, filename, failure);
+    JS_FreeValue(context, cell->imports);
+    if (!imported) {
+      JS_FreeValue(context, cell->function);
+      return JS_EXCEPTION;
+    }
+  }
+  JSValue result = JS_RunReplCell(context, cell->function);
+  if (JS_IsException(result)) {
+    return Fail(context, failure, "uncaughtException") ? JS_EXCEPTION : JS_UNDEFINED;
+  }
+  if (!cell->asynchronous) {
+    if (DrainMicrotasks(context, failure)) return result;
+    JS_FreeValue(context, result);
+    return JS_EXCEPTION;
+  }
+  JS_PromiseMarkAsHandled(context, result);
+  JSValue value = JS_EXCEPTION;
+  if (Await(context, result, failure)) {
+    JSValue box = JS_PromiseResult(context, result);
+    value = JS_GetPropertyStr(context, box, "value");
+    JS_FreeValue(context, box);
+  }
+  JS_FreeValue(context, result);
+  return value;
+}
+
+static void ShowResult(JSContext* context, JSValueConst value) {
+  if (JS_IsUndefined(value)) return;
+  JSValue result = driver_call_hook("showResult", 1, &value);
+  if (JS_IsException(result)) {
+    JSValue error = JS_GetException(context);
+    if (driver.stop != kStopNone) driver_keep_stop_trace(error);
+    JS_FreeValue(context, error);
+  }
+  JS_FreeValue(context, result);
+}
+
+// The result is shown as soon as it is known; a promise that timers have yet to settle, after them.
+static void Finish(JSContext* context, JSValueConst value, Failure* failure) {
+  bool late = JS_IsPromise(value) && IsPending(context, value);
+  if (!late) ShowResult(context, value);
+  if (IsStopped() || !DrainMicrotasks(context, failure)) return;
+  if (!DrainTimers(context, JS_UNDEFINED, failure)) return;
+  if (late) ShowResult(context, value);
+}
+
+static void CompileAndRun(JSContext* context, const char* code, size_t length,
+                          const char* filename, Failure* failure) {
+  Cell cell;
+  if (!CompileCell(context, code, length, filename, &cell)) {
+    Fail(context, failure, "uncaughtException");
+    return;
+  }
+  JSValue value = Evaluate(context, &cell, filename, failure);
+  if (!JS_IsException(value)) Finish(context, value, failure);
+  JS_FreeValue(context, value);
+}
+
+// Rejections that nobody handled before the run's end. The first is the run's error unless it has
+// one already; the others go to standard error.
+static void TakeRejections(JSContext* context, Failure* failure) {
+  JSValue list = driver.rejections;
+  driver.rejections = JS_UNDEFINED;
+  int64_t length = 0;
+  if (!JS_IsUndefined(list)) JS_GetLength(context, list, &length);
+  for (int64_t i = 0; i < length && driver.stop == kStopNone; i++) {
+    JSValue pair = JS_GetPropertyInt64(context, list, i);
+    JSValue promise = JS_GetPropertyUint32(context, pair, 0);
+    JSValue reason = JS_GetPropertyUint32(context, pair, 1);
+    bool open = !JS_IsNull(promise);
+    JS_FreeValue(context, pair);
+    if (!open) {
+      JS_FreeValue(context, reason);
+    } else if (failure->present) {
+      JSValue ignored = driver_call_hook("warnRejection", 1, &reason);
+      if (JS_IsException(ignored)) JS_FreeValue(context, JS_GetException(context));
+      JS_FreeValue(context, ignored);
+      JS_FreeValue(context, reason);
+    } else {
+      JS_Throw(context, reason);
+      Fail(context, failure, "unhandledRejection");
+    }
+    JS_FreeValue(context, promise);
+  }
+  JS_FreeValue(context, list);
 }
 
 static void ReportFailure(JSContext* context, JSValue error) {
   JSValue result = driver_call_hook("reportError", 1, &error);
   if (JS_IsException(result)) {
-    JS_FreeValue(context, JS_GetException(context));
-    EmitPlainError("Error", "an error that cannot be shown");
+    JSValue second = JS_GetException(context);
+    if (driver.stop != kStopNone) {
+      driver_keep_stop_trace(second);
+    } else {
+      driver_emit_plain_error(error);
+    }
+    JS_FreeValue(context, second);
   }
   JS_FreeValue(context, result);
 }
 
-static void ReportResult(JSContext* context, JSValue value) {
-  if (JS_IsUndefined(value)) return;
-  JSValue result = driver_call_hook("showResult", 1, &value);
-  if (JS_IsException(result)) JS_FreeValue(context, JS_GetException(context));
-  JS_FreeValue(context, result);
-}
-
-// Evaluates the code; the completion value, or an exception.
-static JSValue Evaluate(JSContext* context, const char* code, size_t length,
-                        const char* filename) {
-  return JS_Eval(context, code, length, filename, JS_EVAL_TYPE_GLOBAL);
-}
-
-void driver_run_cell(const char* code, size_t length, const char* filename, bool typescript) {
-  (void)typescript;
-  JSContext* context = driver.context;
-  Failure failure = {.present = false, .value = JS_UNDEFINED};
-  JSValue result = Evaluate(context, code, length, filename);
-  if (JS_IsException(result)) {
-    Fail(context, &failure);
-    result = JS_UNDEFINED;
-  }
-  if (!failure.present && DrainMicrotasks(context, &failure)) {
-    ReportResult(context, result);
-    DrainTimers(context, &failure);
-  }
-  JS_FreeValue(context, result);
-  if (driver.stop == kStopInterrupted) {
-    driver.stop = kStopNone;
-    driver_interrupt_flag = 0;
-    EmitPlainError("InternalError", "interrupted");
-  } else if (driver.stop == kStopExit) {
+static void Report(JSContext* context, Failure* failure) {
+  if (driver.stop == kStopNone && failure->present) ReportFailure(context, failure->value);
+  if (driver.stop == kStopExit) {
     char json[64];
     int size = snprintf(json, sizeof json, "{\"code\":%d}", driver.exit_code);
     driver_emit_bytes(3, json, (size_t)size);
-  } else if (failure.present) {
-    ReportFailure(context, failure.value);
+  } else if (driver.stop == kStopInterrupted) {
+    driver_emit_interrupted();
   }
+}
+
+// TypeScript becomes JavaScript first. The JS text (owned by the caller), or an exception.
+static JSValue Transpile(JSContext* context, const char* code, size_t length,
+                         const char* filename) {
+  JSValue arguments[] = {JS_NewStringLen(context, code, length), JS_NewString(context, filename)};
+  JSValue result = driver_call_hook("transpile", 2, arguments);
+  JS_FreeValue(context, arguments[0]);
+  JS_FreeValue(context, arguments[1]);
+  return result;
+}
+
+void driver_run_cell(const char* code, size_t length, const char* filename, bool typescript) {
+  JSContext* context = driver.context;
+  Failure failure = {.present = false, .value = JS_UNDEFINED};
+  if (typescript) {
+    JSValue script = Transpile(context, code, length, filename);
+    size_t script_length = 0;
+    const char* text = NULL;
+    if (!JS_IsException(script)) text = JS_ToCStringLen(context, &script_length, script);
+    if (text == NULL) {
+      Fail(context, &failure, "uncaughtException");
+    } else {
+      CompileAndRun(context, text, script_length, filename, &failure);
+    }
+    JS_FreeCString(context, text);
+    JS_FreeValue(context, script);
+  } else {
+    CompileAndRun(context, code, length, filename, &failure);
+  }
+  TakeRejections(context, &failure);
+  IsStopped();
+  Report(context, &failure);
   JS_FreeValue(context, failure.value);
+
+  // From here on nothing of the user's runs, and a late stop has nothing to stop.
+  driver.tearing_down = true;
+  JS_DropPendingJobs(driver.runtime);
+  JS_FreeValue(context, driver.rejections);
+  driver.rejections = JS_UNDEFINED;
+  driver.ticks_pending = false;
+  if (driver.active_timers > 0) {
+    JSValue ignored = driver_call_hook("dropTimers", 0, NULL);
+    if (JS_IsException(ignored)) JS_FreeValue(context, JS_GetException(context));
+    JS_FreeValue(context, ignored);
+    driver.active_timers = 0;
+  }
+  JS_ForgetFailedModules(context);
+  JS_EndReplCell(context);
 }

@@ -31,6 +31,7 @@ static struct {
 static int OnInterruptPoll(JSRuntime* runtime, void* opaque) {
   (void)runtime;
   (void)opaque;
+  if (driver.tearing_down) return 0;
   if (driver_interrupt_flag != 0 && driver.stop == kStopNone) driver.stop = kStopInterrupted;
   return driver.stop != kStopNone;
 }
@@ -115,7 +116,7 @@ EXPORT("dormouse_boot") int dormouse_boot(void) {
   if (driver_define_native_module(driver.context) != 0) return 3;
   if (EvaluateMain(driver.context) != 0) return 4;
   driver.booted = true;
-  JS_RunGC(driver.runtime);
+  JS_FreezeHeap(driver.runtime);
   return 0;
 }
 
@@ -126,6 +127,7 @@ EXPORT("dormouse_alloc") void* dormouse_alloc(size_t size) {
 EXPORT("dormouse_reseed") void dormouse_reseed(void) {
   uint64_t seed = 0;
   if (getentropy(&seed, sizeof seed) != 0 || seed == 0) seed = 0x9e3779b97f4a7c15u;
+  JS_SetRandomSeed(driver.context, seed);
 }
 
 EXPORT("dormouse_interrupt_table") void* dormouse_interrupt_table(void) {
@@ -154,6 +156,7 @@ EXPORT("dormouse_run") int dormouse_run(char* address, size_t length) {
   JS_UpdateStackTop(runtime);
   driver_interrupt_flag = 0;
   driver.stop = kStopNone;
+  driver.tearing_down = false;
   address[length] = 0;
   JSValue request = JS_ParseJSON(context, address, length, "request");
   free(address);
@@ -189,8 +192,7 @@ EXPORT("dormouse_run") int dormouse_run(char* address, size_t length) {
   JS_FreeCString(context, name);
   JS_FreeCString(context, language_name);
   if (scoped) {
-    driver.stop = kStopNone;
-    driver_interrupt_flag = 0;
+    driver.tearing_down = true;
     JSValue ignored = driver_call_hook("endRun", 0, NULL);
     if (JS_IsException(ignored)) JS_FreeValue(context, JS_GetException(context));
     JS_FreeValue(context, ignored);
@@ -203,6 +205,8 @@ EXPORT("dormouse_run") int dormouse_run(char* address, size_t length) {
   JS_FreeValue(context, filename);
   JS_FreeValue(context, language);
   JS_FreeValue(context, request);
+  free(driver.stop_trace);
+  driver.stop_trace = NULL;
   driver_interrupt_flag = 0;
   driver.stop = kStopNone;
   return status;

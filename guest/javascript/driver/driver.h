@@ -31,6 +31,10 @@ typedef struct Driver {
   bool ticks_pending;
   // The unhandled rejections of the current run, an array of [promise, reason]; undefined when none.
   JSValue rejections;
+  // The stack trace of the exception that stopped the run; malloc'd, NULL when unknown.
+  char* stop_trace;
+  // Nothing of the user's runs any more: the interrupt flag is ignored.
+  bool tearing_down;
   bool booted;
 } Driver;
 
@@ -49,6 +53,11 @@ JSValue driver_call_hook(const char* name, int argc, JSValueConst* argv);
 
 // UTF-8 of a JS string, with lone surrogates replaced. Free with free(); NULL means an exception.
 char* driver_utf8(JSContext* context, JSValueConst value, size_t* length);
+
+// Reports that run no JavaScript (report.c).
+void driver_keep_stop_trace(JSValueConst error);
+void driver_emit_interrupted(void);
+void driver_emit_plain_error(JSValueConst error);
 
 // Defines the module `dormouse:native`.
 int driver_define_native_module(JSContext* context);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding and compiling modules.
+// Finding and compiling modules. Names that begin with "dormouse:" or "node:" are files of runtime/,
+// compiled into the engine; everything else is decided by runtime/modules.js.
+#include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
 #include "embedded.h"
+#include "native.h"
 
 const char* driver_builtin_source(const char* name, size_t* length) {
   for (size_t i = 0; i < embedded_module_count; i++) {
@@ -15,30 +17,175 @@ const char* driver_builtin_source(const char* name, size_t* length) {
   return NULL;
 }
 
+// Before the hooks exist only built-in modules import one another.
 static char* Normalize(JSContext* context, const char* base, const char* name, void* opaque) {
   (void)opaque;
-  (void)base;
-  return js_strdup(context, name);
+  if (!driver.booted) return js_strdup(context, name);
+  JSValue arguments[] = {JS_NewString(context, name), JS_NewString(context, base)};
+  JSValue resolved = driver_call_hook("resolveImport", 2, arguments);
+  JS_FreeValue(context, arguments[0]);
+  JS_FreeValue(context, arguments[1]);
+  if (JS_IsException(resolved)) return NULL;
+  const char* text = JS_ToCString(context, resolved);
+  JS_FreeValue(context, resolved);
+  if (text == NULL) return NULL;
+  char* copy = js_strdup(context, text);
+  JS_FreeCString(context, text);
+  return copy;
 }
 
-static JSModuleDef* Load(JSContext* context, const char* name, void* opaque,
-                         JSValueConst attributes) {
-  (void)opaque;
-  (void)attributes;
-  size_t length = 0;
-  const char* source = driver_builtin_source(name, &length);
-  if (source == NULL) {
-    JS_ThrowReferenceError(context, "Cannot find module '%s'", name);
-    return NULL;
-  }
-  JSValue module = JS_Eval(context, source, length, name,
-                           JS_EVAL_TYPE_MODULE | JS_EVAL_FLAG_COMPILE_ONLY);
+static JSModuleDef* CompileModule(JSContext* context, const char* source, size_t length,
+                                  const char* name) {
+  JSValue module =
+      JS_Eval(context, source, length, name, JS_EVAL_TYPE_MODULE | JS_EVAL_FLAG_COMPILE_ONLY);
   if (JS_IsException(module)) return NULL;
   JSModuleDef* definition = JS_VALUE_GET_PTR(module);
   JS_FreeValue(context, module);
   return definition;
 }
 
+// A module whose exports are the values of an object: JSON, CommonJS.
+static int InitValueModule(JSContext* context, JSModuleDef* module) {
+  JSValue values = JS_GetModulePrivateValue(context, module);
+  JSPropertyEnum* names = NULL;
+  uint32_t count = 0;
+  int status = JS_GetOwnPropertyNames(context, &names, &count, values, JS_GPN_STRING_MASK);
+  for (uint32_t i = 0; status == 0 && i < count; i++) {
+    JSValue value = JS_GetProperty(context, values, names[i].atom);
+    const char* name = JS_AtomToCString(context, names[i].atom);
+    if (JS_IsException(value) || name == NULL) {
+      JS_FreeValue(context, value);
+      status = -1;
+    } else {
+      status = JS_SetModuleExport(context, module, name, value);
+    }
+    JS_FreeCString(context, name);
+  }
+  JS_FreePropertyEnum(context, names, count);
+  JS_FreeValue(context, values);
+  return status;
+}
+
+static JSModuleDef* NewValueModule(JSContext* context, const char* name, JSValueConst values) {
+  JSModuleDef* module = JS_NewCModule(context, name, InitValueModule);
+  if (module == NULL) return NULL;
+  JS_SetModulePrivateValue(context, module, JS_DupValue(context, values));
+  JSPropertyEnum* names = NULL;
+  uint32_t count = 0;
+  int status = JS_GetOwnPropertyNames(context, &names, &count, values, JS_GPN_STRING_MASK);
+  for (uint32_t i = 0; status == 0 && i < count; i++) {
+    const char* text = JS_AtomToCString(context, names[i].atom);
+    status = text == NULL ? -1 : JS_AddModuleExport(context, module, text);
+    JS_FreeCString(context, text);
+  }
+  JS_FreePropertyEnum(context, names, count);
+  return status == 0 ? module : NULL;
+}
+
+static void SetImportMeta(JSContext* context, JSModuleDef* module, const char* name) {
+  JSValue meta = JS_GetImportMeta(context, module);
+  JSValue arguments[] = {JS_DupValue(context, meta), JS_NewString(context, name)};
+  JSValue ignored = driver_call_hook("fillImportMeta", 2, arguments);
+  if (JS_IsException(ignored)) JS_FreeValue(context, JS_GetException(context));
+  JS_FreeValue(context, ignored);
+  JS_FreeValue(context, arguments[0]);
+  JS_FreeValue(context, arguments[1]);
+  JS_FreeValue(context, meta);
+}
+
+// The hook answers with the source of an ES module (a string), or with an object of exports.
+static JSModuleDef* LoadUserModule(JSContext* context, const char* name,
+                                   JSValueConst attributes) {
+  JSValue arguments[] = {JS_NewString(context, name), JS_DupValue(context, attributes)};
+  JSValue loaded = driver_call_hook("loadModule", 2, arguments);
+  JS_FreeValue(context, arguments[0]);
+  JS_FreeValue(context, arguments[1]);
+  JSModuleDef* module = NULL;
+  if (JS_IsString(loaded)) {
+    size_t length = 0;
+    const char* source = JS_ToCStringLen(context, &length, loaded);
+    if (source != NULL) module = CompileModule(context, source, length, name);
+    JS_FreeCString(context, source);
+    if (module != NULL) SetImportMeta(context, module, name);
+  } else if (!JS_IsException(loaded)) {
+    module = NewValueModule(context, name, loaded);
+  }
+  JS_FreeValue(context, loaded);
+  return module;
+}
+
+static JSModuleDef* Load(JSContext* context, const char* name, void* opaque,
+                         JSValueConst attributes) {
+  (void)opaque;
+  size_t length = 0;
+  const char* source = driver_builtin_source(name, &length);
+  if (source != NULL) return CompileModule(context, source, length, name);
+  if (driver.booted) return LoadUserModule(context, name, attributes);
+  JS_ThrowReferenceError(context, "no runtime module %s", name);
+  return NULL;
+}
+
 void driver_install_module_loader(JSRuntime* runtime) {
   JS_SetModuleLoaderFunc2(runtime, Normalize, Load, NULL, NULL);
 }
+
+// forgetModule(name): the next import of it loads it anew.
+static JSValue ForgetModule(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  JSAtom name = JS_ValueToAtom(context, argv[0]);
+  if (name == JS_ATOM_NULL) return JS_EXCEPTION;
+  JS_ForgetModule(context, name);
+  JS_FreeAtom(context, name);
+  return JS_UNDEFINED;
+}
+
+static JSValue SetCellMeta(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  JS_SetReplMeta(context, JS_DupValue(context, argv[0]));
+  return JS_UNDEFINED;
+}
+
+// evalScript(source, filename, line): sloppy global code, whose first line has that number.
+static JSValue EvalScript(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  int line = 1;
+  if (argc > 2) JS_ToInt32(context, &line, argv[2]);
+  size_t length = 0;
+  const char* source = JS_ToCStringLen(context, &length, argv[0]);
+  const char* filename = JS_ToCString(context, argv[1]);
+  JSValue result = JS_EXCEPTION;
+  if (source != NULL && filename != NULL) {
+    JSEvalOptions options = {.version = JS_EVAL_OPTIONS_VERSION,
+                             .eval_flags = JS_EVAL_TYPE_GLOBAL,
+                             .filename = filename,
+                             .line_num = line};
+    result = JS_Eval2(context, source, length, &options);
+  }
+  JS_FreeCString(context, source);
+  JS_FreeCString(context, filename);
+  return result;
+}
+
+// looksLikeModule(source): whether it holds import or export declarations.
+static JSValue LooksLikeModule(JSContext* context, JSValueConst self, int argc,
+                               JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  size_t length = 0;
+  const char* source = JS_ToCStringLen(context, &length, argv[0]);
+  if (source == NULL) return JS_EXCEPTION;
+  bool is_module = JS_DetectModule(source, length);
+  JS_FreeCString(context, source);
+  return JS_NewBool(context, is_module);
+}
+
+const JSCFunctionListEntry native_module_functions[] = {
+    JS_CFUNC_DEF("forgetModule", 1, ForgetModule),
+    JS_CFUNC_DEF("setCellMeta", 1, SetCellMeta),
+    JS_CFUNC_DEF("evalScript", 3, EvalScript),
+    JS_CFUNC_DEF("looksLikeModule", 1, LooksLikeModule),
+};
+const int native_module_function_count =
+    sizeof native_module_functions / sizeof native_module_functions[0];

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <wasi/api.h>
 
-#include "driver.h"
+#include "native.h"
 
 __attribute__((import_module("dormouse"), import_name("emit"))) void dormouse_emit(
     int kind, const char* address, size_t length);
@@ -141,22 +141,84 @@ void driver_sleep_ms(double milliseconds) {
   (void)__wasi_poll_oneoff(&subscription, &event, 1, &count);
 }
 
-static const JSCFunctionListEntry kNatives[] = {
+// exit(code): ends the run; does not return.
+static JSValue Exit(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  if (driver.stop == kStopNone) {
+    JS_ToInt32(context, &driver.exit_code, argv[0]);
+    driver.stop = kStopExit;
+  }
+  JS_PollSoon(context);
+  JSValue error = JS_NewInternalError(context, "exit");
+  JS_SetUncatchableError(context, error);
+  return JS_Throw(context, error);
+}
+
+static JSValue MonotonicNs(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  (void)argv;
+  __wasi_timestamp_t now = 0;
+  (void)__wasi_clock_time_get(__WASI_CLOCKID_MONOTONIC, 1, &now);
+  return JS_NewBigInt64(context, (int64_t)now);
+}
+
+// sleep(ms): blocks; the next poll point ends the run when a stop was asked for meanwhile.
+static JSValue Sleep(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  double milliseconds = 0;
+  JS_ToFloat64(context, &milliseconds, argv[0]);
+  if (milliseconds > 0) driver_sleep_ms(milliseconds);
+  JS_PollSoon(context);
+  return JS_UNDEFINED;
+}
+
+const JSCFunctionListEntry native_core_functions[] = {
     JS_CFUNC_DEF("emit", 2, NativeEmit),
     JS_CFUNC_DEF("writeText", 2, NativeWriteText),
     JS_CFUNC_DEF("setHooks", 1, NativeSetHooks),
     JS_CFUNC_DEF("setActiveTimers", 1, NativeSetActiveTimers),
     JS_CFUNC_DEF("ticksPending", 0, NativeTicksPending),
     JS_CFUNC_DEF("monotonicMs", 0, NativeMonotonicMs),
+    JS_CFUNC_DEF("monotonicNs", 0, MonotonicNs),
+    JS_CFUNC_DEF("sleep", 1, Sleep),
+    JS_CFUNC_DEF("exit", 1, Exit),
 };
-static const int kNativeCount = sizeof kNatives / sizeof kNatives[0];
+const int native_core_function_count =
+    sizeof native_core_functions / sizeof native_core_functions[0];
+
+typedef struct NativeList {
+  const JSCFunctionListEntry* functions;
+  const int* count;
+} NativeList;
+
+static const NativeList kLists[] = {
+    {native_core_functions, &native_core_function_count},
+    {native_fs_functions, &native_fs_function_count},
+    {native_text_functions, &native_text_function_count},
+    {native_inspect_functions, &native_inspect_function_count},
+    {native_module_functions, &native_module_function_count},
+};
+enum { kListCount = sizeof kLists / sizeof kLists[0] };
 
 static int InitNativeModule(JSContext* context, JSModuleDef* module) {
-  return JS_SetModuleExportList(context, module, kNatives, kNativeCount);
+  for (int i = 0; i < kListCount; i++) {
+    if (JS_SetModuleExportList(context, module, kLists[i].functions, *kLists[i].count) != 0) {
+      return -1;
+    }
+  }
+  return 0;
 }
 
 int driver_define_native_module(JSContext* context) {
   JSModuleDef* module = JS_NewCModule(context, "dormouse:native", InitNativeModule);
   if (module == NULL) return -1;
-  return JS_AddModuleExportList(context, module, kNatives, kNativeCount);
+  for (int i = 0; i < kListCount; i++) {
+    if (JS_AddModuleExportList(context, module, kLists[i].functions, *kLists[i].count) != 0) {
+      return -1;
+    }
+  }
+  return 0;
 }
