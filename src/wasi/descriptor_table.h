@@ -61,9 +61,7 @@ class DescriptorTable {
   explicit DescriptorTable(std::uint32_t max_descriptors) : max_(max_descriptors) {}
 
   // Null for a number that is not open.
-  OpenFile* Get(std::uint32_t fd) const {
-    return fd < files_.size() ? files_[fd].get() : nullptr;
-  }
+  OpenFile* Get(std::uint32_t fd) const { return fd < files_.size() ? files_[fd].get() : nullptr; }
   std::shared_ptr<OpenFile> Share(std::uint32_t fd) const {
     return fd < files_.size() ? files_[fd] : nullptr;
   }
@@ -72,15 +70,26 @@ class DescriptorTable {
   // Puts it at that number; what was there is closed. EBADF beyond the limit.
   Errno InsertAt(std::shared_ptr<OpenFile> file, std::uint32_t fd);
   Errno Close(std::uint32_t fd);
+  // `to` becomes what `from` was, and `from` free. Unlike in other hosts, `to` need not be open.
   Errno Renumber(std::uint32_t from, std::uint32_t to);
 
   std::uint32_t max_descriptors() const { return max_; }
+  // Whether Insert would fail with EMFILE.
+  bool full() const {
+    std::uint32_t free = lowest_free_;
+    while (free < files_.size() && files_[free] != nullptr) ++free;
+    return free >= max_;
+  }
   // By number; null where none is open.
   const std::vector<std::shared_ptr<OpenFile>>& all() const { return files_; }
-  void Clear() { files_.clear(); }
+  void Clear() {
+    files_.clear();
+    lowest_free_ = 0;
+  }
 
  private:
   const std::uint32_t max_;
+  std::uint32_t lowest_free_ = 0;  // none below it is free
   std::vector<std::shared_ptr<OpenFile>> files_;
 };
 

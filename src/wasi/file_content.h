@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // FileContent: the bytes of one regular file, sparse and copy-on-write.
 //
-// A content is a base, of which the first `base_limit` bytes still show, under chunks of 64 KiB that
-// were written since. The base is either bytes in memory (a file of an image, a saved file) or named
-// by digest and loaded on the first read that needs it. Chunks are only as large as what was written
-// into them; everything else up to the size is a hole and reads as zeros.
+// A content is a base, of which the first `base_limit` bytes still show, under chunks of 64 KiB
+// that were written since. The base is either bytes in memory (a file of an image, a saved file) or
+// named by digest and loaded on the first read that needs it. Chunks are only as large as what was
+// written into them; everything else up to the size is a hole and reads as zeros.
 //
-// Bytes are charged to a Quota: what shows of the base, and what chunks hold beyond it.
+// Bytes are charged to a Quota: what shows of the base, and what chunks hold beyond it (rounded up
+// to 128 bytes each).
 #pragma once
 
 #include <array>
@@ -25,20 +26,27 @@
 
 namespace dormouse::wasi {
 
-// Bytes used against a limit. Use may lie above the limit (a manifest is never refused); then
-// nothing more can be charged.
+// Bytes used against a limit. Use may lie above the limit (manifests and saved files are never
+// refused); then nothing more can be charged.
 class Quota {
  public:
   explicit Quota(std::uint64_t limit) : limit_(limit) {}
-  std::uint64_t remaining() const { return used_ < limit_ ? limit_ - used_ : 0; }
+  std::uint64_t remaining() const {
+    if (suspended_) return kPlenty;
+    return used_ < limit_ ? limit_ - used_ : 0;
+  }
+  // While suspended, there is always room.
+  void Suspend(bool suspended) { suspended_ = suspended; }
   std::uint64_t used() const { return used_; }
   std::uint64_t limit() const { return limit_; }
   void Add(std::uint64_t amount) { used_ += amount; }
   void Subtract(std::uint64_t amount) { used_ -= amount; }
 
  private:
+  static constexpr std::uint64_t kPlenty = std::uint64_t{1} << 62;
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
+  bool suspended_ = false;
 };
 
 class FileContent {

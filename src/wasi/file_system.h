@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // FileSystem: a POSIX file tree in memory, with the rules of Linux as root sees them.
 //
-// Mounts: `/` (an engine's packed files, read-only), /workspace, /tmp, /dev. Each is its own device:
-// links and renames across them are EXDEV. Permission bits are kept but not enforced. Paths are
-// resolved as Linux does it, symlinks (relative, or absolute from this tree's `/`) included; nothing
-// outside the tree can be named at all.
+// Mounts: `/` (an engine's packed files, read-only), /workspace, /tmp, /dev. Each is its own
+// device: links and renames across them are EXDEV. Permission bits are kept but not enforced. Paths
+// are resolved as Linux does it, symlinks (relative, or absolute from this tree's `/`) included;
+// nothing outside the tree can be named at all.
 //
 // Threads: the guest's thread only. Owner: Wasi. No function here leaves by exception or jump.
 #pragma once
@@ -66,6 +66,8 @@ class ChangeObserver {
   virtual void OnTree(Inode& directory, std::string_view name) = 0;
   // Content, mode or times changed, for the first time since `touched` was cleared.
   virtual void OnInode(Inode& inode) = 0;
+  // The inode lost its last name; it may be destroyed at any time from now on.
+  virtual void OnUnlinked(Inode& inode) = 0;
 };
 
 class FileSystem {
@@ -103,8 +105,7 @@ class FileSystem {
   Errno SetMode(Inode& inode, std::uint32_t mode);
   // Regular files. Write needs a writable mount; append at size() yourself.
   Errno Read(Inode& file, std::uint64_t offset, std::span<std::byte> out, std::uint64_t& got);
-  Errno Write(Inode& file, std::uint64_t offset, std::span<const std::byte> in,
-              std::uint64_t& put);
+  Errno Write(Inode& file, std::uint64_t offset, std::span<const std::byte> in, std::uint64_t& put);
   Errno Truncate(Inode& file, std::uint64_t size);
   // posix_fallocate: grows the size to offset + length, and fails like writing that much would.
   // Reserves nothing.
@@ -132,24 +133,29 @@ class FileSystem {
   std::uint64_t private_version() const { return private_version_; }
   void PrivateChanged() { ++private_version_; }
   std::uint64_t next_inode_id() { return next_inode_id_++; }
+  std::int64_t Now() const { return time_.RealtimeNs(); }
 
  private:
   struct Location;
-  class Walker;
-  friend class Walker;
+  enum class Last : std::uint8_t;
 
-  Errno Walk(Inode& start, std::string_view path, Follow follow, Location& location);
-  Errno CheckNewName(const Location& location) const;
-  Errno CheckRoom(const Mount& mount) const;
-  Errno CheckDepth(const Inode& directory, std::string_view name, const Inode* tree) const;
+  Errno Walk(Inode& start, std::string_view path, Last last, Location& location);
+  // Whether `location` may get a name; one that counts against the limit of files, or a moved one.
+  enum class Counted : std::uint8_t { kNo, kYes };
+  Errno CheckCreate(const Location& location, Counted counted) const;
+  Errno CheckPathLength(const Inode& directory, std::string_view name,
+                        std::uint64_t below_bytes) const;
   Errno CheckRename(const Location& from, const Location& to) const;
-  Errno CreateFile(const Location& location, const OpenRequest& request, InodePtr& opened);
+  // Attaches and tells everyone.
+  void Add(const Location& location, InodePtr inode);
   void Populate(Inode& directory);
   void MakeDevices();
+  void AddName(DirectoryEntry* entry);
+  void RemoveName(DirectoryEntry* entry);
   void NameChanges(Inode& directory, std::string_view name);
+  void TreeMoves(Inode& directory, std::string_view name);
   void InodeChanged(Inode& inode);
   void DirectoryChanged(Inode& directory);
-  std::int64_t Now() const { return time_.RealtimeNs(); }
 
   const Limits limits_;
   ContentSource* const contents_;

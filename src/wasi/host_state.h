@@ -10,7 +10,11 @@
 // An open file of /workspace or of the engine's files is found again by its path. If nothing of the
 // same type is there any more, its descriptor answers ESTALE to everything but close; if the file
 // was replaced, the descriptor goes on at its old offset in the new one. Both are as after a remote
-// change under a live worker, except that a live worker still has the old content of a deleted file.
+// change under a live worker, except that a live worker still has the old content of a deleted
+// file.
+//
+// A record is a magic number, a version, and tagged parts, each with its length. Unknown parts are
+// skipped if the top bit of their tag says so, otherwise the record is refused.
 //
 // Records are hostile input: they are checked as they are read, and on an error the Wasi that was
 // restored into must be destroyed. Threads: the guest's thread, while no guest code runs.
@@ -18,11 +22,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "common/result.h"
 #include "wasi/host_interfaces.h"
+#include "wasi/inode.h"
 
 namespace dormouse::wasi {
 
@@ -53,6 +60,10 @@ class HostState {
 
  private:
   Wasi& wasi_;
+  // Between RestorePrivateFiles and RestoreDescriptors: by saved inode number.
+  std::unordered_map<std::uint64_t, InodePtr> restored_;
+  std::uint64_t saved_version_ = 0;
+  std::uint64_t saving_version_ = 0;
 };
 
 }  // namespace dormouse::wasi

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inodes, directories and mounts: the tree that FileSystem works on.
 //
-// An inode lives as long as a directory entry, an open descriptor or another InodePtr holds it. Counts
-// are not atomic: the whole tree belongs to one thread.
+// An inode lives as long as a directory entry, an open descriptor or another InodePtr holds it.
+// Counts are not atomic: the whole tree belongs to one thread.
 #pragma once
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -95,8 +95,13 @@ struct Mount {
 };
 
 struct Inode {
-  Inode(Mount& mount_in, FileType type_in) : mount(&mount_in), type(type_in) { mount->files.Add(1); }
-  ~Inode() { mount->files.Subtract(1); }
+  Inode(Mount& mount_in, FileType type_in) : mount(&mount_in), type(type_in) {
+    mount->files.Add(1);
+  }
+  ~Inode() {
+    mount->files.Subtract(1);
+    mount->bytes.Subtract(target.size());
+  }
   Inode(const Inode&) = delete;
   Inode& operator=(const Inode&) = delete;
 
@@ -118,8 +123,14 @@ struct Inode {
 
   std::unique_ptr<Directory> directory;  // directories
   std::unique_ptr<FileContent> content;  // regular files
-  std::string target;                    // symlinks
+  std::string target;                    // symlinks; set by SetTarget
 
+  // Targets are charged like contents.
+  void SetTarget(std::string_view text) {
+    mount->bytes.Add(text.size());
+    mount->bytes.Subtract(target.size());
+    target = text;
+  }
   bool is_directory() const { return type == FileType::kDirectory; }
   bool is_mount_root() const { return mount->root.get() == this; }
   // Has no name any more. Mount roots always have one.

@@ -16,7 +16,8 @@ struct Limits {
   std::uint64_t max_workspace_bytes = std::uint64_t{2} << 30;
   // Contents in /tmp: ENOSPC beyond.
   std::uint64_t max_tmp_bytes = std::uint64_t{512} << 20;
-  // Files, directories and links, each mount on its own: EDQUOT (/workspace) or ENOSPC (/tmp).
+  // Files, directories, symlinks and further names of files, each mount on its own: EDQUOT
+  // (/workspace) or ENOSPC (/tmp).
   std::uint64_t max_files = 200'000;
   // One file, holes included: EFBIG.
   std::uint64_t max_file_bytes = std::uint64_t{1} << 40;

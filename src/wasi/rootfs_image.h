@@ -11,8 +11,8 @@
 //            u64 data size (directory: number of children), i64 mtime in nanoseconds, u64 zero
 //   names    all names, one after the other
 //   contents each at a multiple of 16; of 4096 if it has at least 4096 bytes
-// The same tree always gives the same bytes: mtimes are one constant, owners are not kept, modes are
-// 0755 (directories and executables) or 0644.
+// The same tree always gives the same bytes: mtimes are one constant, owners are not kept, modes
+// are 0755 (directories and executables) or 0644.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class RootfsImage {
     std::int64_t mtime_ns = 0;
     std::uint32_t first_child = 0;  // directories
     std::uint32_t child_count = 0;
-    SharedBytes data;               // contents or link target
+    SharedBytes data;  // contents or link target
   };
 
   // kCorrupt when anything about the image is not as the format says.
@@ -61,8 +61,8 @@ class RootfsImage {
 };
 
 // Packs a host directory. Regular files, directories and symlinks only; anything else, names that
-// are not UTF-8, and /workspace, /tmp or /dev in the tree are errors. Symlinks are kept as they are.
-// For build tools: makes system calls that a confined worker may not.
+// are not UTF-8, and /workspace, /tmp or /dev in the tree are errors. Symlinks are kept as they
+// are. For build tools: makes system calls that a confined worker may not.
 Result<std::string> PackRootfs(const std::string& host_directory);
 
 }  // namespace dormouse::wasi

@@ -17,8 +17,8 @@
 #include "common/result.h"
 #include "wasi/descriptor_table.h"
 #include "wasi/file_system.h"
-#include "wasi/guest_memory.h"
 #include "wasi/guest_clock.h"
+#include "wasi/guest_memory.h"
 #include "wasi/host_interfaces.h"
 #include "wasi/host_state.h"
 #include "wasi/limits.h"
@@ -53,8 +53,8 @@ class Wasi {
   Wasi(const Wasi&) = delete;
   Wasi& operator=(const Wasi&) = delete;
 
-  // Before each run: standard input is `stdin_bytes` and then ends; forgets an earlier exit code and
-  // an earlier interrupt.
+  // Before each run: standard input is `stdin_bytes` and then ends; forgets an earlier exit code
+  // and an earlier interrupt.
   void BeginRun(std::string stdin_bytes);
 
   // Makes a waiting poll_oneoff, or else the next one that would wait, return EINTR, once.

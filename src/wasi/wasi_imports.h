@@ -2,8 +2,8 @@
 // The functions that a guest may import: all of WASI preview 1, and a few of `dormouse`.
 //
 // Each is `errno function(Wasi&, …)`, with wasm's i32 as uint32 and i64 as uint64, so that
-// engine::MakeHostFunction<&FdRead>(module, name) takes them as they are. Pointers are addresses in the
-// guest's memory: EFAULT when any byte of what they point at is outside.
+// engine::MakeHostFunction<&FdRead>(module, name) takes them as they are. Pointers are addresses in
+// the guest's memory: EFAULT when any byte of what they point at is outside.
 //
 // No function leaves by a jump but ProcExit and ProcRaise, whose last statement calls
 // WasiOptions::on_exit.
@@ -20,52 +20,52 @@ inline constexpr std::string_view kWasiModule = "wasi_snapshot_preview1";
 inline constexpr std::string_view kExtensionModule = "dormouse";
 
 // X(name of the import, function)
-#define DORMOUSE_WASI_IMPORTS(X)                      \
-  X("args_get", ArgsGet)                              \
-  X("args_sizes_get", ArgsSizesGet)                   \
-  X("environ_get", EnvironGet)                        \
-  X("environ_sizes_get", EnvironSizesGet)             \
-  X("clock_res_get", ClockResGet)                     \
-  X("clock_time_get", ClockTimeGet)                   \
-  X("fd_advise", FdAdvise)                            \
-  X("fd_allocate", FdAllocate)                        \
-  X("fd_close", FdClose)                              \
-  X("fd_datasync", FdDatasync)                        \
-  X("fd_fdstat_get", FdFdstatGet)                     \
-  X("fd_fdstat_set_flags", FdFdstatSetFlags)          \
-  X("fd_fdstat_set_rights", FdFdstatSetRights)        \
-  X("fd_filestat_get", FdFilestatGet)                 \
-  X("fd_filestat_set_size", FdFilestatSetSize)        \
-  X("fd_filestat_set_times", FdFilestatSetTimes)      \
-  X("fd_pread", FdPread)                              \
-  X("fd_prestat_get", FdPrestatGet)                   \
-  X("fd_prestat_dir_name", FdPrestatDirName)          \
-  X("fd_pwrite", FdPwrite)                            \
-  X("fd_read", FdRead)                                \
-  X("fd_readdir", FdReaddir)                          \
-  X("fd_renumber", FdRenumber)                        \
-  X("fd_seek", FdSeek)                                \
-  X("fd_sync", FdSync)                                \
-  X("fd_tell", FdTell)                                \
-  X("fd_write", FdWrite)                              \
-  X("path_create_directory", PathCreateDirectory)     \
-  X("path_filestat_get", PathFilestatGet)             \
-  X("path_filestat_set_times", PathFilestatSetTimes)  \
-  X("path_link", PathLink)                            \
-  X("path_open", PathOpen)                            \
-  X("path_readlink", PathReadlink)                    \
-  X("path_remove_directory", PathRemoveDirectory)     \
-  X("path_rename", PathRename)                        \
-  X("path_symlink", PathSymlink)                      \
-  X("path_unlink_file", PathUnlinkFile)               \
-  X("poll_oneoff", PollOneoff)                        \
-  X("proc_exit", ProcExit)                            \
-  X("proc_raise", ProcRaise)                          \
-  X("random_get", RandomGet)                          \
-  X("sched_yield", SchedYield)                        \
-  X("sock_accept", SockAccept)                        \
-  X("sock_recv", SockRecv)                            \
-  X("sock_send", SockSend)                            \
+#define DORMOUSE_WASI_IMPORTS(X)                     \
+  X("args_get", ArgsGet)                             \
+  X("args_sizes_get", ArgsSizesGet)                  \
+  X("environ_get", EnvironGet)                       \
+  X("environ_sizes_get", EnvironSizesGet)            \
+  X("clock_res_get", ClockResGet)                    \
+  X("clock_time_get", ClockTimeGet)                  \
+  X("fd_advise", FdAdvise)                           \
+  X("fd_allocate", FdAllocate)                       \
+  X("fd_close", FdClose)                             \
+  X("fd_datasync", FdDatasync)                       \
+  X("fd_fdstat_get", FdFdstatGet)                    \
+  X("fd_fdstat_set_flags", FdFdstatSetFlags)         \
+  X("fd_fdstat_set_rights", FdFdstatSetRights)       \
+  X("fd_filestat_get", FdFilestatGet)                \
+  X("fd_filestat_set_size", FdFilestatSetSize)       \
+  X("fd_filestat_set_times", FdFilestatSetTimes)     \
+  X("fd_pread", FdPread)                             \
+  X("fd_prestat_get", FdPrestatGet)                  \
+  X("fd_prestat_dir_name", FdPrestatDirName)         \
+  X("fd_pwrite", FdPwrite)                           \
+  X("fd_read", FdRead)                               \
+  X("fd_readdir", FdReaddir)                         \
+  X("fd_renumber", FdRenumber)                       \
+  X("fd_seek", FdSeek)                               \
+  X("fd_sync", FdSync)                               \
+  X("fd_tell", FdTell)                               \
+  X("fd_write", FdWrite)                             \
+  X("path_create_directory", PathCreateDirectory)    \
+  X("path_filestat_get", PathFilestatGet)            \
+  X("path_filestat_set_times", PathFilestatSetTimes) \
+  X("path_link", PathLink)                           \
+  X("path_open", PathOpen)                           \
+  X("path_readlink", PathReadlink)                   \
+  X("path_remove_directory", PathRemoveDirectory)    \
+  X("path_rename", PathRename)                       \
+  X("path_symlink", PathSymlink)                     \
+  X("path_unlink_file", PathUnlinkFile)              \
+  X("poll_oneoff", PollOneoff)                       \
+  X("proc_exit", ProcExit)                           \
+  X("proc_raise", ProcRaise)                         \
+  X("random_get", RandomGet)                         \
+  X("sched_yield", SchedYield)                       \
+  X("sock_accept", SockAccept)                       \
+  X("sock_recv", SockRecv)                           \
+  X("sock_send", SockSend)                           \
   X("sock_shutdown", SockShutdown)
 
 // Module "dormouse": what WASI lacks. Errors are WASI's.
@@ -119,8 +119,8 @@ u32 PathFilestatSetTimes(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u6
                          u32 time_flags);
 u32 PathLink(Wasi& wasi, u32 old_fd, u32 old_flags, u32 old_path, u32 old_length, u32 new_fd,
              u32 new_path, u32 new_length);
-u32 PathOpen(Wasi& wasi, u32 fd, u32 lookup_flags, u32 path, u32 length, u32 open_flags,
-             u64 rights, u64 inheriting_rights, u32 fd_flags, u32 opened);
+u32 PathOpen(Wasi& wasi, u32 fd, u32 lookup_flags, u32 path, u32 length, u32 open_flags, u64 rights,
+             u64 inheriting_rights, u32 fd_flags, u32 opened);
 u32 PathReadlink(Wasi& wasi, u32 fd, u32 path, u32 length, u32 buffer, u32 buffer_length, u32 used);
 u32 PathRemoveDirectory(Wasi& wasi, u32 fd, u32 path, u32 length);
 u32 PathRename(Wasi& wasi, u32 old_fd, u32 old_path, u32 old_length, u32 new_fd, u32 new_path,

@@ -2,8 +2,8 @@
 // WorkspaceMirror: keeps /workspace in step with the tree that the server holds.
 //
 // Paths are relative to /workspace, without leading or trailing slash: "a/b.txt". The mirror
-// remembers, per path, what the server has (the base), and which paths the guest touched since; both
-// directions cost what changed, not what exists.
+// remembers, per path, what the server has (the base), and which paths the guest touched since;
+// both directions cost what changed, not what exists.
 //
 // Rules of ApplyManifest:
 //   * An entry equal to the base is left alone, whatever the guest did to it meanwhile.
@@ -13,10 +13,14 @@
 //     the new content at their old offset; a hard-linked one gets a new inode, so that its other
 //     names do not change with it. Any change of type makes a new inode.
 //   * Open descriptors of deleted or replaced inodes go on working, like after unlink.
+//   * A directory whose entries change gets the current time as its mtime, unless the manifest also
+//     brings a new entry for the directory itself: import caches of guests look at it. For the same
+//     reason the server must give a directory a new mtime when something in it appears or
+//     disappears.
 //   * Hard links are not part of the tree: two names come back as two files after a restore.
 //
-// Life of a run: ApplyManifest; the guest runs; CollectChanges; the server commits; MarkCommitted. If
-// the commit fails, do not call MarkCommitted: the changes are reported again the next time.
+// Life of a run: ApplyManifest; the guest runs; CollectChanges; the server commits; MarkCommitted.
+// If the commit fails, do not call MarkCommitted: the changes are reported again the next time.
 //
 // Threads: the guest's thread, between or during runs.
 #pragma once
@@ -45,7 +49,7 @@ struct WorkspaceEntry {
   std::uint64_t size = 0;              // regular files
   std::uint32_t mode = 0644;           // permission bits
   std::int64_t mtime_ns = 0;
-  std::string target;                  // symlinks
+  std::string target;  // symlinks
 };
 
 struct WorkspaceManifest {
@@ -76,6 +80,7 @@ struct WorkspaceChanges {
   std::vector<WorkspaceChange> upserts;  // sorted by path, parents before children
   std::vector<std::string> deletions;    // children before parents
   bool empty() const { return upserts.empty() && deletions.empty(); }
+  // To be applied in this order: deletions, then upserts (a directory may become a file).
 };
 
 class WorkspaceMirror {
@@ -86,8 +91,9 @@ class WorkspaceMirror {
   WorkspaceMirror(const WorkspaceMirror&) = delete;
   WorkspaceMirror& operator=(const WorkspaceMirror&) = delete;
 
-  // Refuses the manifest as a whole (and changes nothing) when a path or target is malformed, listed
-  // twice, or lies below something that is not a directory. Limits of bytes and files do not apply.
+  // Refuses the manifest as a whole (and changes nothing) when a path or target is malformed,
+  // listed twice, or lies below something that is not a directory. Limits of bytes and files do not
+  // apply.
   Result<void> ApplyManifest(const WorkspaceManifest& manifest);
 
   // What differs between the tree and the base. Immediate when nothing was touched.
