@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/landlock.h>
 #include <sched.h>
+#include <signal.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -149,8 +150,12 @@ Result<void> DropPrivileges(std::uint64_t max_file_bytes) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return SystemError("no_new_privs", errno);
   ForbidFiles();
   DORMOUSE_TRY(BecomeNobody());
-  // Changing the user cleared it, and an undumpable process cannot be traced by its peers.
+  // An undumpable process cannot be traced by its peers.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  // Changing the user cleared it.
+  const pid_t parent = ::getppid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != parent) return Error(ErrorCode::kUnavailable, "the zygote is gone");
   return {};
 }
 

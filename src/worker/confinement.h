@@ -16,8 +16,8 @@ void IsolateNamespaces();
 // Closes all descriptors but the given ones and 0 to 2, which become /dev/null.
 Result<void> KeepOnly(std::vector<int> descriptors);
 
-// no_new_privs, unprivileged user when root, resource limits, Landlock (where offered) without any right.
-// Call before threads are made.
+// no_new_privs, unprivileged user when root, resource limits, Landlock (where offered) without any right, and death with
+// the parent. Call before threads are made.
 Result<void> DropPrivileges(std::uint64_t max_file_bytes);
 
 // The system call filter, for all threads of the process. Everything not in the allow-list ends the process.
