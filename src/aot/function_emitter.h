@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// FunctionEmitter: translates one wasm function to one C function.
+//
+// Control flow becomes labels and gotos in one flat scope; values become expressions
+// (value_stack.h). The instruction groups live in emit_control.cc, emit_call.cc, emit_memory.cc,
+// emit_variable.cc and emit_numeric.cc; a new group of instructions gets a file and its cases in
+// Dispatch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aot/module_context.h"
+#include "aot/value_stack.h"
+#include "common/result.h"
+#include "wabt/ir.h"
+
+namespace dormouse::aot {
+
+class FunctionEmitter {
+ public:
+  // Appends to `out`. Borrows both.
+  FunctionEmitter(const ModuleContext& context, std::string& out)
+      : context_(context), out_(out), stack_(out) {}
+
+  // Appends the definition of `function`, which is not an import. On an error, which names the
+  // function, the text appended is useless.
+  Result<void> Emit(wabt::Index function);
+
+  // The functions that the definitions so far call directly, with repetitions.
+  const std::vector<wabt::Index>& callees() const { return callees_; }
+
+ private:
+  struct Label {
+    std::uint32_t id = 0;
+    bool is_function = false;  // a branch returns
+    bool used = false;
+    std::size_t height = 0;                   // of the stack below the block's parameters
+    const wabt::TypeVector* types = nullptr;  // of the values that a branch carries
+    std::string prefix;  // the variables that carry them are prefix0, prefix1, …
+  };
+
+  void EmitBody(const wabt::Func& func);
+  void EmitList(const wabt::ExprList& list);
+  void Dispatch(const wabt::Expr& expr);
+
+  // emit_control.cc
+  void EmitBlock(const wabt::Block& block);
+  void EmitLoop(const wabt::Block& block);
+  void EmitIf(const wabt::IfExpr& expr);
+  void EmitBranch(wabt::Index depth);
+  void EmitBranchIf(wabt::Index depth);
+  void EmitBranchTable(const wabt::BrTableExpr& expr);
+  void EmitReturn();
+  void EmitUnreachable();
+  void EmitTick(const wabt::ExprList& list);
+  Label& LabelAt(wabt::Index depth) { return labels_[labels_.size() - 1 - depth]; }
+  void PushLabel(std::size_t height, const wabt::TypeVector& types, const char* prefix);
+  void DeclareLabelVariables(const Label& label);
+  void AssignLabelVariables(const Label& label, std::string_view indent);
+  void PushLabelVariables(const Label& label);
+  // The end of a block: joins the fall-through with the branches to its label and pops the label.
+  void CloseBlock();
+  // "goto L5;" or "return l0;", taking the values from the top of the stack without popping them.
+  std::string JumpText(wabt::Index depth);
+  std::string ReturnText();
+  // Moves loop parameters among the topmost values into variables of their own, since a branch to
+  // that loop assigns them.
+  void CopyLoopVariables(std::size_t count);
+
+  // emit_call.cc
+  void EmitCall(wabt::Index callee);
+  void EmitCallIndirect(const wabt::CallIndirectExpr& expr);
+  std::string PopArguments(std::size_t count);
+  void PushCallResult(const wabt::FuncSignature& signature, const std::string& call);
+
+  // emit_memory.cc
+  void EmitLoad(const wabt::LoadExpr& expr);
+  void EmitStore(const wabt::StoreExpr& expr);
+  void EmitMemorySize();
+  void EmitMemoryGrow();
+  void EmitMemoryCopy();
+  void EmitMemoryFill();
+  void EmitMemoryInit(wabt::Index segment);
+  void EmitDataDrop(wabt::Index segment);
+
+  // emit_variable.cc
+  void EmitConst(const wabt::Const& constant);
+  void EmitLocalGet(wabt::Index local);
+  void EmitLocalSet(wabt::Index local);
+  void EmitLocalTee(wabt::Index local);
+  void EmitGlobalGet(wabt::Index global);
+  void EmitGlobalSet(wabt::Index global);
+  void EmitSelect();
+
+  // emit_numeric.cc
+  void EmitNumeric(wabt::Opcode opcode);
+
+  // Remembers the first instruction that cannot be translated; the rest of the function is skipped.
+  void Unsupported(std::string_view feature, std::string_view instruction);
+  // `value` as the condition of an if.
+  static std::string Condition(const Value& value);
+
+  const ModuleContext& context_;
+  std::string& out_;
+  ValueStack stack_;
+  std::vector<Label> labels_;
+  std::vector<wabt::Type> local_types_;
+  const wabt::FuncSignature* signature_ = nullptr;
+  std::vector<wabt::Index> callees_;
+  std::uint32_t label_ids_ = 0;
+  bool reachable_ = true;
+  std::string error_;  // empty: none
+};
+
+}  // namespace dormouse::aot
