@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Api: from a request to its response. Knows no sockets; the server and the command line's embedded mode both use it.
+// Api: from a request to its response. Knows no sockets; the server and the command line's embedded
+// mode both use it.
 //
-// Threads: every call may be made from any thread; Handle() must be awaited on a strand (or a single thread), which is
-// also the strand on which the response's body stream must be read.
+// Threads: every call may be made from any thread; Handle() must be awaited on a strand (or a
+// single thread), which is also the strand on which the response's body stream must be read.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,7 +27,8 @@ struct Admission {
 
 class Api {
  public:
-  // Borrows `service`, which must outlive the Api and every run that goes on. `executor` is where such runs go on.
+  // Borrows `service`, which must outlive the Api and every run that goes on. `executor` is where
+  // such runs go on.
   Api(service::Service& service, service::Config config, boost::asio::any_io_executor executor)
       : service_(service), config_(std::move(config)), executor_(std::move(executor)) {}
 
@@ -34,7 +36,8 @@ class Api {
   enum class Trust { kChecked, kTrusted };
   Result<Admission> Admit(const Request& head, Trust trust) const;
 
-  // Always answers: failures become error responses. `request.body` must keep to `admission.body_limit`.
+  // Always answers: failures become error responses. `request.body` must keep to
+  // `admission.body_limit`.
   boost::asio::awaitable<Response> Handle(Request request, Admission admission) const;
 
  private:

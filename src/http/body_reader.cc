@@ -15,9 +15,7 @@ namespace json = boost::json;
 constexpr std::size_t kMaxDepth = 16;
 constexpr std::size_t kMaxMapEntries = 1'000;
 
-Error BadBody(std::string message) {
-  return Error(ErrorCode::kInvalidRequest, std::move(message));
-}
+Error BadBody(std::string message) { return Error(ErrorCode::kInvalidRequest, std::move(message)); }
 
 bool IsJsonContentType(std::string_view value) {
   const std::size_t semicolon = std::min(value.find(';'), value.size());
@@ -37,12 +35,18 @@ bool IsJsonContentType(std::string_view value) {
 
 std::string_view NameOfKind(json::kind kind) {
   switch (kind) {
-    case json::kind::null: return "null";
-    case json::kind::bool_: return "a boolean";
-    case json::kind::string: return "a string";
-    case json::kind::array: return "an array";
-    case json::kind::object: return "an object";
-    default: return "a number";
+    case json::kind::null:
+      return "null";
+    case json::kind::bool_:
+      return "a boolean";
+    case json::kind::string:
+      return "a string";
+    case json::kind::array:
+      return "an array";
+    case json::kind::object:
+      return "an object";
+    default:
+      return "a number";
   }
 }
 
@@ -51,7 +55,8 @@ std::optional<std::int64_t> AsInteger(const json::value& value) {
   if (const auto* integer = value.if_int64()) return *integer;
   const auto* real = value.if_double();
   constexpr double kExact = 9'007'199'254'740'992;  // 2^53
-  if (real == nullptr || std::trunc(*real) != *real || std::fabs(*real) > kExact) return std::nullopt;
+  if (real == nullptr || std::trunc(*real) != *real || std::fabs(*real) > kExact)
+    return std::nullopt;
   return static_cast<std::int64_t>(*real);
 }
 
@@ -96,7 +101,8 @@ std::optional<std::string> BodyReader::String(std::string_view field) {
   const json::value* const value = Take(field);
   if (value == nullptr) return std::nullopt;
   if (const json::string* const text = value->if_string()) return std::string(*text);
-  Fail(field, std::string(field) + " must be a string, not " + std::string(NameOfKind(value->kind())));
+  Fail(field,
+       std::string(field) + " must be a string, not " + std::string(NameOfKind(value->kind())));
   return std::nullopt;
 }
 
@@ -115,8 +121,8 @@ std::optional<bool> BodyReader::Boolean(std::string_view field) {
   const json::value* const value = Take(field);
   if (value == nullptr) return std::nullopt;
   if (const bool* const truth = value->if_bool()) return *truth;
-  Fail(field,
-       std::string(field) + " must be true or false, not " + std::string(NameOfKind(value->kind())));
+  Fail(field, std::string(field) + " must be true or false, not " +
+                  std::string(NameOfKind(value->kind())));
   return std::nullopt;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // BodyReader: the members of a JSON object, each taken once with its type, and nothing left over.
 //
-// The first fault sticks: later calls return empty values, and Finish() reports it. Every error names the field.
-// `null` is never the same as absent; it is refused like any other wrong type.
+// The first fault sticks: later calls return empty values, and Finish() reports it. Every error
+// names the field. `null` is never the same as absent; it is refused like any other wrong type.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -31,7 +31,8 @@ class BodyReader {
   std::int64_t RequiredInteger(std::string_view field, std::int64_t low, std::int64_t high);
   // As String(), but an empty string is refused: to the service it would mean "absent".
   std::string Name(std::string_view field);
-  service::StringMap Strings(std::string_view field);  // an object whose values are strings; absent: empty
+  service::StringMap Strings(
+      std::string_view field);  // an object whose values are strings; absent: empty
   // The position of the string in `choices`.
   std::optional<std::size_t> Choice(std::string_view field, std::vector<std::string_view> choices);
   void Ignore(std::string_view field) { taken_.emplace_back(field); }

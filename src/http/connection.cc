@@ -33,8 +33,8 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kReadBytes = 16 << 10;
 // Pieces in which bodies go out; each has the whole write timeout.
 constexpr std::size_t kPieceBytes = 256 << 10;
-// After a refusal the rest of the request is read and dropped for so long, so that the client sees the answer and not
-// a reset connection.
+// After a refusal the rest of the request is read and dropped for so long, so that the client sees
+// the answer and not a reset connection.
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kLingerBytes = 64 << 20;
 
@@ -43,7 +43,10 @@ std::string NewRequestId() { return "req_" + RandomId(24); }
 class ConnectionImpl : public Connection, public std::enable_shared_from_this<ConnectionImpl> {
  public:
   ConnectionImpl(asio::ip::tcp::socket socket, const Api& api, const ServerOptions& options)
-      : api_(api), options_(options), stream_(std::move(socket)), buffer_(options.header_bytes + kReadBytes) {}
+      : api_(api),
+        options_(options),
+        stream_(std::move(socket)),
+        buffer_(options.header_bytes + kReadBytes) {}
 
   asio::awaitable<void> Serve() override;
   asio::awaitable<void> TurnAway() override;
@@ -153,7 +156,7 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
     // A request without a body is over: its connection can go on.
     if (!parser.is_done()) co_return co_await Refuse(std::move(refusal), request, framing);
     const bool sent = co_await SendResponse(std::move(refusal), request, framing);
-    co_return sent && framing.keep_alive ? Next::kRequest : Next::kClose;
+    co_return sent&& framing.keep_alive ? Next::kRequest : Next::kClose;
   }
   const std::uint64_t limit = admission->body_limit;
   const auto announced = parser.content_length();
@@ -183,7 +186,7 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   Response response = co_await api_.Handle(request, std::move(admission).value());
   framing.keep_alive = framing.keep_alive && !finishing_;
   const bool sent = co_await SendResponse(std::move(response), request, framing);
-  co_return sent && framing.keep_alive ? Next::kRequest : Next::kClose;
+  co_return sent&& framing.keep_alive ? Next::kRequest : Next::kClose;
 }
 
 asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser) {
@@ -212,7 +215,8 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code
   std::string message = "the request is not valid HTTP: " + failure.message();
   if (failure == error::header_limit || failure == error::buffer_overflow) {
     status = 431;
-    message = "the request's head is larger than " + std::to_string(options_.header_bytes) + " bytes";
+    message =
+        "the request's head is larger than " + std::to_string(options_.header_bytes) + " bytes";
   } else if (failure == beast::error::timeout) {
     status = 408;
     message = "the request did not arrive in time";
@@ -233,7 +237,8 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code
 asio::awaitable<bool> ConnectionImpl::SendResponse(Response response, const Request& request,
                                                    Framing framing) {
   auto* const stream = std::get_if<std::unique_ptr<BodyStream>>(&response.body);
-  // The end of a body of unknown length is a last chunk, or for old clients the end of the connection.
+  // The end of a body of unknown length is a last chunk, or for old clients the end of the
+  // connection.
   if (stream != nullptr && framing.http_1_0) framing.keep_alive = false;
   const std::string head = FormatHead(response, request.id, framing);
   bool sent = false;
@@ -258,7 +263,8 @@ asio::awaitable<bool> ConnectionImpl::Write(const Buffers& buffers) {
 
 asio::awaitable<bool> ConnectionImpl::SendBytes(std::string_view head, std::string_view body) {
   const std::string_view first = body.substr(0, kPieceBytes);
-  if (!co_await Write(std::array<asio::const_buffer, 2>{asio::buffer(head), asio::buffer(first)})) co_return false;
+  if (!co_await Write(std::array<asio::const_buffer, 2>{asio::buffer(head), asio::buffer(first)}))
+    co_return false;
   for (body.remove_prefix(first.size()); !body.empty();) {
     const std::string_view piece = body.substr(0, kPieceBytes);
     if (!co_await Write(asio::buffer(piece))) co_return false;
@@ -272,7 +278,8 @@ asio::awaitable<bool> ConnectionImpl::SendFile(std::string_view head, const File
   std::string piece;
   for (std::uint64_t done = 0; done < file.length;) {
     const std::uint64_t length = std::min<std::uint64_t>(kPieceBytes, file.length - done);
-    // Too late for an error response: the connection ends before the announced length, which every client notices.
+    // Too late for an error response: the connection ends before the announced length, which every
+    // client notices.
     if (!ReadContent(file.descriptor.get(), file.offset + done, length, piece).ok()) {
       co_return false;
     }
@@ -289,7 +296,7 @@ asio::awaitable<bool> ConnectionImpl::SendStream(std::string_view head, BodyStre
     const std::string open = chunked ? FormatChunkSize(piece->size()) : "";
     const std::string_view close = chunked ? "\r\n" : "";
     if (!co_await Write(std::array<asio::const_buffer, 3>{asio::buffer(open), asio::buffer(*piece),
-                                                         asio::buffer(close)})) {
+                                                          asio::buffer(close)})) {
       co_return false;
     }
   }

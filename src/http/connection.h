@@ -11,7 +11,8 @@
 
 namespace dormouse::http {
 
-// Threads: everything runs on the socket's strand; FinishSoon() and Close() may be called from anywhere.
+// Threads: everything runs on the socket's strand; FinishSoon() and Close() may be called from
+// anywhere.
 class Connection {
  public:
   virtual ~Connection() = default;

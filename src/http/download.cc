@@ -13,7 +13,8 @@ Result<std::string> ParsePath(const Call& call) {
 
 ByteRange WantedRange(const Request& request, std::uint64_t size) {
   const auto header = request.Header("range");
-  // Contents have no validator that a client could send in If-Range, so a conditional range never holds.
+  // Contents have no validator that a client could send in If-Range, so a conditional range never
+  // holds.
   if (!header || request.Header("if-range")) return {ByteRange::Kind::kWhole, 0, size};
   return ParseRange(*header, size);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One handler for each row of the route table. Each validates its input, calls one service function and writes JSON.
+// One handler for each row of the route table. Each validates its input, calls one service function
+// and writes JSON.
 #pragma once
 
 #include "http/router.h"

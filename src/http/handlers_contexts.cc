@@ -115,8 +115,8 @@ HandlerResult ForkContext(const Call& call) {
 
 HandlerResult RollbackContext(const Call& call) {
   DORMOUSE_CO_ASSIGN(const std::uint64_t generation, ParseRollback(call));
-  DORMOUSE_CO_ASSIGN(const auto context, co_await call.service.RollbackContext(
-                                             call.path[0], call.path[1], generation));
+  DORMOUSE_CO_ASSIGN(const auto context,
+                     co_await call.service.RollbackContext(call.path[0], call.path[1], generation));
   co_return ThingResponse(200, "context", context);
 }
 

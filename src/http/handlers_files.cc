@@ -54,7 +54,6 @@ Result<service::Service::WriteFile> ParseWrite(const Call& call) {
   return request;
 }
 
-
 Result<service::Service::MoveFile> ParseMove(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({}));
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
@@ -117,8 +116,8 @@ std::string OriginOf(const Request& request) {
 HandlerResult ListFiles(const Call& call) {
   DORMOUSE_CO_TRY(call.query.RefuseOthers({"path"}));
   DORMOUSE_CO_ASSIGN(auto path, call.query.Get("path"));
-  DORMOUSE_CO_ASSIGN(const auto files, co_await call.service.ListFiles(
-                                           call.path[0], path.value_or("/workspace")));
+  DORMOUSE_CO_ASSIGN(const auto files,
+                     co_await call.service.ListFiles(call.path[0], path.value_or("/workspace")));
   co_return ListResponse(files);
 }
 
@@ -179,10 +178,9 @@ HandlerResult DownloadUrl(const Call& call) {
   JsonWriter json;
   json.BeginObject().Field("authMode", "api_key").Field("method", "GET");
   json.Field("url", OriginOf(call.request) + "/v1/sandboxes/" +
-                        PercentEncode(call.path[0], Slash::kEncode) + "/files/download?path=" +
-                        PercentEncode(file.info.path, Slash::kKeep));
-  json.Field("expiresAt",
-             FormatTimestamp(std::chrono::system_clock::now() + kDownloadUrlLifetime));
+                        PercentEncode(call.path[0], Slash::kEncode) +
+                        "/files/download?path=" + PercentEncode(file.info.path, Slash::kKeep));
+  json.Field("expiresAt", FormatTimestamp(std::chrono::system_clock::now() + kDownloadUrlLifetime));
   json.EndObject();
   co_return JsonResponse(200, json.Take());
 }

@@ -33,13 +33,13 @@ HandlerResult Capabilities(const Call& call) {
   JsonWriter json;
   json.BeginObject().Key("capabilities").BeginObject();
   json.Field("server", "dormouse").Field("version", DORMOUSE_VERSION);
-  json.Field("durability",
-             config.durability == service::Durability::kPower ? "power" : "process");
+  json.Field("durability", config.durability == service::Durability::kPower ? "power" : "process");
   json.Key("bindings").BeginArray();
   for (const service::Binding& binding : call.service.Bindings()) Write(json, binding);
   json.EndArray();
   json.Key("features").BeginArray();
-  for (const char* feature : {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env"}) {
+  for (const char* feature :
+       {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env"}) {
     json.Value(feature);
   }
   json.EndArray();

@@ -9,9 +9,12 @@ namespace {
 
 std::string_view NameOf(service::FileType type) {
   switch (type) {
-    case service::FileType::kFile: return "file";
-    case service::FileType::kDirectory: return "directory";
-    case service::FileType::kSymlink: return "symlink";
+    case service::FileType::kFile:
+      return "file";
+    case service::FileType::kDirectory:
+      return "directory";
+    case service::FileType::kSymlink:
+      return "symlink";
   }
   return "file";
 }

@@ -8,14 +8,22 @@ namespace {
 
 std::string_view NameOf(scheduler::RunStatus status) {
   switch (status) {
-    case scheduler::RunStatus::kOk: return "ok";
-    case scheduler::RunStatus::kError: return "error";
-    case scheduler::RunStatus::kTimeout: return "timeout";
-    case scheduler::RunStatus::kFuelExhausted: return "fuel_exhausted";
-    case scheduler::RunStatus::kInterrupted: return "interrupted";
-    case scheduler::RunStatus::kOutOfMemory: return "oom";
-    case scheduler::RunStatus::kCrashed: return "crashed";
-    case scheduler::RunStatus::kExited: return "exited";
+    case scheduler::RunStatus::kOk:
+      return "ok";
+    case scheduler::RunStatus::kError:
+      return "error";
+    case scheduler::RunStatus::kTimeout:
+      return "timeout";
+    case scheduler::RunStatus::kFuelExhausted:
+      return "fuel_exhausted";
+    case scheduler::RunStatus::kInterrupted:
+      return "interrupted";
+    case scheduler::RunStatus::kOutOfMemory:
+      return "oom";
+    case scheduler::RunStatus::kCrashed:
+      return "crashed";
+    case scheduler::RunStatus::kExited:
+      return "exited";
   }
   return "crashed";
 }

@@ -12,10 +12,14 @@ constexpr std::string_view kNever = "9999-12-31T23:59:59.999Z";
 
 std::string_view NameOf(service::SandboxStatus status) {
   switch (status) {
-    case service::SandboxStatus::kReady: return "ready";
-    case service::SandboxStatus::kRunning: return "running";
-    case service::SandboxStatus::kIdle: return "idle";
-    case service::SandboxStatus::kDestroyed: return "destroyed";
+    case service::SandboxStatus::kReady:
+      return "ready";
+    case service::SandboxStatus::kRunning:
+      return "running";
+    case service::SandboxStatus::kIdle:
+      return "idle";
+    case service::SandboxStatus::kDestroyed:
+      return "destroyed";
   }
   return "ready";
 }

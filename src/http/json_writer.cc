@@ -23,7 +23,8 @@ std::uint32_t CodePointOf(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence[0]);
   if (sequence.size() == 1) return first;
   std::uint32_t value = first & (0x7Fu >> sequence.size());
-  for (const char c : sequence.substr(1)) value = value << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+  for (const char c : sequence.substr(1))
+    value = value << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
   return value;
 }
 
@@ -120,11 +121,21 @@ void JsonWriter::AppendString(std::string_view text) {
     plain = 0;
     std::size_t length = 1;
     switch (c) {
-      case '"': text_.append("\\\""); break;
-      case '\\': text_.append("\\\\"); break;
-      case '\n': text_.append("\\n"); break;
-      case '\r': text_.append("\\r"); break;
-      case '\t': text_.append("\\t"); break;
+      case '"':
+        text_.append("\\\"");
+        break;
+      case '\\':
+        text_.append("\\\\");
+        break;
+      case '\n':
+        text_.append("\\n");
+        break;
+      case '\r':
+        text_.append("\\r");
+        break;
+      case '\t':
+        text_.append("\\t");
+        break;
       default:
         if (c < 0x80) {
           AppendUnicodeEscape(text_, c);

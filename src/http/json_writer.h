@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // JsonWriter: appends strict JSON to one string, without building a tree.
 //
-// Strings that are not UTF-8 have each bad byte replaced by U+FFFD, and numbers that JSON cannot hold become null, so
-// that the result always parses. The caller balances Begin and End and names each member of an object once.
+// Strings that are not UTF-8 have each bad byte replaced by U+FFFD, and numbers that JSON cannot
+// hold become null, so that the result always parses. The caller balances Begin and End and names
+// each member of an object once.
 #pragma once
 
 #include <concepts>
@@ -16,8 +17,8 @@ namespace dormouse::http {
 
 class JsonWriter {
  public:
-  // kAscii writes every other character as \uXXXX: what server-sent events need, whose readers cut lines at characters
-  // such as U+2028.
+  // kAscii writes every other character as \uXXXX: what server-sent events need, whose readers cut
+  // lines at characters such as U+2028.
   enum class Charset { kUtf8, kAscii };
   explicit JsonWriter(Charset charset = Charset::kUtf8) : charset_(charset) {}
 

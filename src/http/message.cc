@@ -15,10 +15,11 @@ bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-// Details travel as text inside the server; those whose name says that they count something are numbers outside.
+// Details travel as text inside the server; those whose name says that they count something are
+// numbers outside.
 bool IsNumericDetail(std::string_view name, std::string_view value) {
-  const bool counts = name == "limit" || name == "actual" || name == "line" || EndsWith(name, "Ms") ||
-                      EndsWith(name, "Bytes") || EndsWith(name, "Count");
+  const bool counts = name == "limit" || name == "actual" || name == "line" ||
+                      EndsWith(name, "Ms") || EndsWith(name, "Bytes") || EndsWith(name, "Count");
   return counts && !value.empty() && value.size() <= 15 &&
          (value.size() == 1 || value.front() != '0') &&
          std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });

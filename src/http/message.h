@@ -37,12 +37,13 @@ struct FileBody {
   std::uint64_t length = 0;
 };
 
-// A body that comes into being while it is sent. Destroyed when the reader is gone or the end was reached.
+// A body that comes into being while it is sent. Destroyed when the reader is gone or the end was
+// reached.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
-  // The next bytes, never empty; nothing at the end. Waits as long as there is nothing to send. Calls must not overlap,
-  // and all come from one strand.
+  // The next bytes, never empty; nothing at the end. Waits as long as there is nothing to send.
+  // Calls must not overlap, and all come from one strand.
   virtual boost::asio::awaitable<std::optional<std::string>> Next() = 0;
 };
 

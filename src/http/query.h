@@ -26,7 +26,8 @@ class Query {
   Result<service::Page> GetPage() const;
   // The parameters whose name begins with `prefix`, without it.
   Result<service::StringMap> WithPrefix(std::string_view prefix) const;
-  // An error that names the first parameter that is neither in `names` nor begins with `prefix` (empty: none does).
+  // An error that names the first parameter that is neither in `names` nor begins with `prefix`
+  // (empty: none does).
   Result<void> RefuseOthers(std::initializer_list<std::string_view> names,
                             std::string_view prefix = {}) const;
 

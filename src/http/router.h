@@ -57,8 +57,8 @@ struct RouteMatch {
   std::vector<std::string> path;
 };
 
-// kNotFound for an unknown path; kMethodNotAllowed, with the detail `allow`, for a known path that has no such method.
-// HEAD is answered by the row for GET.
+// kNotFound for an unknown path; kMethodNotAllowed, with the detail `allow`, for a known path that
+// has no such method. HEAD is answered by the row for GET.
 Result<RouteMatch> FindRoute(std::string_view method, std::string_view raw_path);
 
 }  // namespace dormouse::http

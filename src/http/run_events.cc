@@ -108,8 +108,9 @@ void RunEvents::PushWire(std::string wire) {
 
 void RunEvents::Wake() {
   if (!std::exchange(waiting_, false)) return;
-  // Posted, because the timer belongs to the reader's strand. The reader marks itself as waiting before it suspends,
-  // and suspends before its strand runs anything else, so the cancellation cannot come too early.
+  // Posted, because the timer belongs to the reader's strand. The reader marks itself as waiting
+  // before it suspends, and suspends before its strand runs anything else, so the cancellation
+  // cannot come too early.
   asio::post(reader_, [self = shared_from_this()] { self->timer_.cancel(); });
 }
 

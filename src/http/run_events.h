@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunEvents: the events of one run on their way from the service to one reader, as server-sent events.
+// RunEvents: the events of one run on their way from the service to one reader, as server-sent
+// events.
 //
-// Text that the reader has not taken yet is joined, so that a run which prints one character at a time costs no more
-// than one that prints lines. What waits is bounded by the run's own output limits; after Abandon() nothing is kept.
+// Text that the reader has not taken yet is joined, so that a run which prints one character at a
+// time costs no more than one that prints lines. What waits is bounded by the run's own output
+// limits; after Abandon() nothing is kept.
 //
-// Threads: the listener calls and Finish() come from any thread, one at a time; WaitForStart(), Next() and Abandon()
-// from the reader's strand, one at a time.
+// Threads: the listener calls and Finish() come from any thread, one at a time; WaitForStart(),
+// Next() and Abandon() from the reader's strand, one at a time.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -43,7 +45,8 @@ class RunEvents : public service::RunListener, public std::enable_shared_from_th
   // Waits until the run starts or `patience` is over; the error if it ended without a start.
   boost::asio::awaitable<Result<Start>> WaitForStart(std::chrono::milliseconds patience);
 
-  // The next events in wire form, or a comment after `heartbeat` of silence; nothing after the last event.
+  // The next events in wire form, or a comment after `heartbeat` of silence; nothing after the last
+  // event.
   boost::asio::awaitable<std::optional<std::string>> Next(std::chrono::milliseconds heartbeat);
 
   // The reader is gone.

@@ -33,8 +33,9 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr std::size_t kMaxTurnedAway = 64;
 
 Error BadAddress(const std::string& address) {
-  return Error(ErrorCode::kInvalidRequest,
-               "cannot listen on \"" + address + "\": expected ADDRESS:PORT, for example 127.0.0.1:8787");
+  return Error(
+      ErrorCode::kInvalidRequest,
+      "cannot listen on \"" + address + "\": expected ADDRESS:PORT, for example 127.0.0.1:8787");
 }
 
 Result<tcp::endpoint> ParseAddress(const std::string& address) {
@@ -121,19 +122,19 @@ class ServerImpl : public Server, public std::enable_shared_from_this<ServerImpl
 
   void Take(tcp::socket socket) {
     const bool full = connections_.size() >= options_.max_connections;
-    if (full && connections_.size() >= options_.max_connections + kMaxTurnedAway) return;  // closes it
+    if (full && connections_.size() >= options_.max_connections + kMaxTurnedAway)
+      return;  // closes it
     const auto strand = socket.get_executor();
     auto connection = Connection::Make(std::move(socket), api_, options_);
     connections_.insert(connection);
-    asio::co_spawn(
-        strand, full ? TurnAway(connection) : Serve(connection),
-        [self = shared_from_this(), connection](std::exception_ptr failure) {
-          if (failure) LogFailure(failure);
-          asio::dispatch(self->strand_, [self, connection] {
-            self->connections_.erase(connection);
-            if (self->connections_.empty()) self->ended_.cancel();
-          });
-        });
+    asio::co_spawn(strand, full ? TurnAway(connection) : Serve(connection),
+                   [self = shared_from_this(), connection](std::exception_ptr failure) {
+                     if (failure) LogFailure(failure);
+                     asio::dispatch(self->strand_, [self, connection] {
+                       self->connections_.erase(connection);
+                       if (self->connections_.empty()) self->ended_.cancel();
+                     });
+                   });
   }
 
   static asio::awaitable<void> Serve(ConnectionPtr connection) { co_await connection->Serve(); }

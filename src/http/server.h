@@ -15,14 +15,17 @@
 namespace dormouse::http {
 
 struct ServerOptions {
-  std::string address = "127.0.0.1:8787";  // "1.2.3.4:80", "[::1]:80", "localhost:80"; port 0: any free one
-  std::uint32_t max_connections = 1'024;   // more are answered 503 and closed
+  std::string address =
+      "127.0.0.1:8787";  // "1.2.3.4:80", "[::1]:80", "localhost:80"; port 0: any free one
+  std::uint32_t max_connections = 1'024;  // more are answered 503 and closed
   std::uint32_t header_bytes = 32u << 10;
-  std::chrono::milliseconds idle_timeout{75'000};    // between requests
-  std::chrono::milliseconds header_timeout{15'000};  // from a request's first byte to the end of its head
+  std::chrono::milliseconds idle_timeout{75'000};  // between requests
+  std::chrono::milliseconds header_timeout{
+      15'000};  // from a request's first byte to the end of its head
   std::chrono::milliseconds body_timeout{20'000};    // between two pieces of a body
   std::chrono::milliseconds body_deadline{300'000};  // for a whole body
-  std::chrono::milliseconds write_timeout{30'000};   // for the client to take one piece of a response
+  std::chrono::milliseconds write_timeout{
+      30'000};  // for the client to take one piece of a response
 };
 
 // Threads: every call may be made from any thread.
@@ -30,16 +33,19 @@ class Server {
  public:
   virtual ~Server() = default;  // after Stop()
 
-  // Listens at once; serves on `executor`. Borrows `api`. kInvalidRequest for an address that is none.
+  // Listens at once; serves on `executor`. Borrows `api`. kInvalidRequest for an address that is
+  // none.
   static Result<std::shared_ptr<Server>> Listen(boost::asio::any_io_executor executor,
                                                 const Api& api, ServerOptions options);
 
   virtual std::string url() const = 0;  // "http://127.0.0.1:8787"
   virtual std::uint16_t port() const = 0;
 
-  // Takes no new connections and closes the idle ones; requests in progress go on and are the last on theirs.
+  // Takes no new connections and closes the idle ones; requests in progress go on and are the last
+  // on theirs.
   virtual void StopAccepting() = 0;
-  // StopAccepting, then waits for the connections to end, at most for `grace`; then closes the rest.
+  // StopAccepting, then waits for the connections to end, at most for `grace`; then closes the
+  // rest.
   virtual boost::asio::awaitable<void> Stop(std::chrono::milliseconds grace) = 0;
 };
 

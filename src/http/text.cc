@@ -165,9 +165,9 @@ std::string FormatTimestamp(system_clock::time_point time) {
   int milliseconds = 0;
   const std::tm utc = UtcOf(time, &milliseconds);
   char text[40];
-  const int length = std::snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                                   utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour,
-                                   utc.tm_min, utc.tm_sec, milliseconds);
+  const int length =
+      std::snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", utc.tm_year + 1900,
+                    utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, milliseconds);
   return std::string(text, static_cast<std::size_t>(length));
 }
 

@@ -10,7 +10,8 @@
 
 namespace dormouse::http {
 
-// Decodes %XX; with `kPlusIsSpace` also `+`. Nothing for a malformed escape, an encoded NUL or a result that is not UTF-8.
+// Decodes %XX; with `kPlusIsSpace` also `+`. Nothing for a malformed escape, an encoded NUL or a
+// result that is not UTF-8.
 enum class PlusSign { kLiteral, kSpace };
 std::optional<std::string> PercentDecode(std::string_view text, PlusSign plus);
 
@@ -18,7 +19,8 @@ std::optional<std::string> PercentDecode(std::string_view text, PlusSign plus);
 enum class Slash { kEncode, kKeep };
 std::string PercentEncode(std::string_view text, Slash slash);
 
-// The length of the well-formed UTF-8 sequence that `text` begins with (1 to 4), or 0. `text` must not be empty.
+// The length of the well-formed UTF-8 sequence that `text` begins with (1 to 4), or 0. `text` must
+// not be empty.
 std::size_t Utf8SequenceLength(std::string_view text);
 bool IsValidUtf8(std::string_view text);
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line as plain values. Everything about its syntax is in arguments.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace dormouse::cli {
+
+// Exit codes of every command; `run` also passes on what the code's own exit() asked for, 1 to 125.
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitRunError = 1,     // the code raised, was stopped or crashed
+  kExitUsage = 2,        // the command line is wrong
+  kExitServerError = 3,  // the server refused, failed or cannot be reached
+};
+
+// Where the API is, and how results are shown.
+struct CommonArguments {
+  std::string url;       // empty: the server on `data`, or the service in this process
+  std::string key_file;  // empty: DORMOUSE_API_KEY
+  std::string data;      // empty: the default directory
+  std::string engines;   // empty: found, see data_directory.h
+  std::string config;    // empty: none
+  bool json = false;
+};
+
+struct ServeArguments {
+  std::string listen;  // empty: as configured
+};
+
+// Which context code runs in.
+struct ContextChoice {
+  std::string sandbox = "default";  // a name or sbx_…
+  std::string context;              // a name or cctx_…; empty: the language's default context
+  std::string language;
+  std::string binding;
+};
+
+struct RunArguments {
+  ContextChoice where;
+  std::optional<std::string> code;  // -c
+  std::string file;                 // "-": standard input
+  std::string stdin_file;           // "-": standard input; empty: none
+  std::string cwd;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::optional<std::int64_t> timeout_ms;
+  std::optional<std::int64_t> fuel;
+  std::optional<std::int64_t> memory_bytes;
+};
+
+struct ReplArguments {
+  ContextChoice where;
+  std::optional<std::int64_t> timeout_ms;
+};
+
+struct SandboxesArguments {
+  enum class Action { kList, kCreate, kShow, kDelete };
+  Action action = Action::kList;
+  std::string sandbox;
+  std::optional<std::int64_t> ttl_ms;
+};
+
+struct ContextsArguments {
+  enum class Action {
+    kList,
+    kCreate,
+    kShow,
+    kDelete,
+    kInterrupt,
+    kEvict,
+    kFork,
+    kRollback,
+    kSnapshots
+  };
+  Action action = Action::kList;
+  ContextChoice where;
+  std::string new_name;  // of a created context or a fork
+  std::optional<std::int64_t> generation;
+};
+
+struct FilesArguments {
+  enum class Action { kList, kStat, kRead, kWrite, kDelete, kMkdir, kMove };
+  Action action = Action::kList;
+  std::string sandbox = "default";
+  std::string path = "/workspace";
+  std::string to;          // kMove
+  std::string local_file;  // kRead: where to write; kWrite: what to read; "-": the standard streams
+  bool overwrite = false;
+  bool parents = false;
+};
+
+struct EnginesArguments {};
+
+struct Arguments {
+  CommonArguments common;
+  std::variant<ServeArguments, RunArguments, ReplArguments, SandboxesArguments, ContextsArguments,
+               FilesArguments, EnginesArguments>
+      command;
+};
+
+// What to do, or the exit code after help or a complaint was printed.
+std::variant<Arguments, int> ParseArguments(int argc, char** argv);
+
+// "250ms", "1.5s", "2m", "1h", "7d"; a bare number is seconds. Nothing for anything else and for
+// less than 1 ms.
+std::optional<std::int64_t> ParseDurationMs(const std::string& text);
+// A number with the unit K, M or G (of 1024), or none.
+std::optional<std::int64_t> ParseBytes(const std::string& text);
+
+}  // namespace dormouse::cli

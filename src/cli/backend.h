@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backend: the REST API, wherever it is: at a server, or in this process. Commands are written
+// against it alone, so that both behave alike.
+//
+// Threads: calls may overlap (an interrupt is sent while a run streams).
+// Failure: an API error comes back as the Error that the server sent; kUnavailable when it cannot
+// be reached.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+
+namespace dormouse::cli {
+
+struct ApiRequest {
+  std::string method;  // "GET"
+  std::string target;  // "/v1/sandboxes?limit=5", encoded
+  std::optional<boost::json::object> body;
+};
+
+class Backend {
+ public:
+  // Takes bytes of a body in order; returns false to stop.
+  using Sink = std::function<bool(std::string_view bytes)>;
+
+  virtual ~Backend() = default;
+  // One line for people: which server or directory is used.
+  virtual std::string Description() const = 0;
+  // Hands a successful answer's body to `sink`, as it arrives. An error answer is returned, not
+  // handed over.
+  virtual Result<void> Send(const ApiRequest& request, const Sink& sink) = 0;
+};
+
+// A call whose answer is JSON.
+Result<boost::json::value> CallJson(Backend& backend, const ApiRequest& request);
+
+// A call whose answer is a stream of events, each `{"type", "data"}`.
+Result<void> CallEvents(Backend& backend, const ApiRequest& request,
+                        const std::function<void(const boost::json::object& event)>& on_event);
+
+// The Error that an error response stands for.
+Error ErrorOfResponse(int status, std::string_view body);
+
+}  // namespace dormouse::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/contexts_command.h"
+
+#include <boost/json/array.hpp>
+
+#include "cli/output.h"
+
+namespace dormouse::cli {
+namespace {
+
+namespace json = boost::json;
+using Action = ContextsArguments::Action;
+
+std::string BytesCell(const json::object& object, std::string_view name) {
+  const json::value* const value = object.if_contains(name);
+  return value != nullptr && value->is_number() ? HumanBytes(value->to_number<double>()) : "-";
+}
+
+std::string StateOf(const json::object& context) {
+  if (Cell(context, "running") == "true") return "running";
+  return Cell(context, "resident") == "true" ? "resident" : "dormant";
+}
+
+void AddRow(std::vector<std::vector<std::string>>& rows, const json::object& context) {
+  const json::value* const snapshot = context.if_contains("snapshot");
+  const bool has_snapshot = snapshot != nullptr && snapshot->is_object();
+  rows.push_back({Cell(context, "id"), Cell(context, "name"), Cell(context, "binding"),
+                  StateOf(context), Cell(context, "executions"),
+                  has_snapshot ? Cell(snapshot->get_object(), "generation") : "-",
+                  has_snapshot ? BytesCell(snapshot->get_object(), "storedBytes") : "-",
+                  Cell(context, "lastUsedAt")});
+}
+
+void PrintContexts(const json::array& contexts) {
+  std::vector<std::vector<std::string>> rows = {
+      {"ID", "NAME", "BINDING", "STATE", "RUNS", "GENERATION", "STORED", "LAST USED"}};
+  for (const json::value& context : contexts) {
+    if (context.is_object()) AddRow(rows, context.get_object());
+  }
+  PrintTable(rows);
+}
+
+int List(Backend& backend, const CommonArguments& common, const std::string& sandbox) {
+  const auto sandbox_id = ResolveSandbox(backend, sandbox, Missing::kFail);
+  if (!sandbox_id.ok()) return ReportError(sandbox_id.error(), common.json);
+  const auto contexts = ListAll(backend, SandboxPath(*sandbox_id, "/code/contexts"));
+  if (!contexts.ok()) return ReportError(contexts.error(), common.json);
+  if (common.json) {
+    PrintJson(json::object{{"data", *contexts}});
+  } else {
+    PrintContexts(*contexts);
+  }
+  return kExitOk;
+}
+
+Result<ApiRequest> CreateRequest(Backend& backend, const ContextsArguments& arguments) {
+  DORMOUSE_ASSIGN(const std::string sandbox_id,
+                  ResolveSandbox(backend, arguments.where.sandbox, Missing::kCreate));
+  json::object body;
+  if (!arguments.new_name.empty()) body["name"] = arguments.new_name;
+  if (!arguments.where.binding.empty()) {
+    body["binding"] = arguments.where.binding;
+  } else {
+    body["language"] = arguments.where.language.empty() ? "python" : arguments.where.language;
+  }
+  return ApiRequest{"POST", SandboxPath(sandbox_id, "/code/contexts"), std::move(body)};
+}
+
+Result<ApiRequest> RequestFor(Backend& backend, const ContextsArguments& arguments) {
+  if (arguments.action == Action::kCreate) return CreateRequest(backend, arguments);
+  DORMOUSE_ASSIGN(const ResolvedContext context,
+                  ResolveContext(backend, arguments.where, Missing::kFail, ""));
+  json::object body;
+  if (arguments.generation) body["generation"] = *arguments.generation;
+  if (!arguments.new_name.empty()) body["name"] = arguments.new_name;
+  switch (arguments.action) {
+    case Action::kDelete:
+      return ApiRequest{"DELETE", ContextPath(context), {}};
+    case Action::kInterrupt:
+      return ApiRequest{"POST", ContextPath(context, "/interrupt"), body};
+    case Action::kEvict:
+      return ApiRequest{"POST", ContextPath(context, "/evict"), body};
+    case Action::kFork:
+      return ApiRequest{"POST", ContextPath(context, "/fork"), body};
+    case Action::kRollback:
+      return ApiRequest{"POST", ContextPath(context, "/rollback"), body};
+    default:
+      return ApiRequest{"GET", ContextPath(context), {}};
+  }
+}
+
+}  // namespace
+
+int PrintSnapshots(Backend& backend, const ResolvedContext& context, bool json_wanted) {
+  const auto snapshots = ListUnpaged(backend, ContextPath(context, "/snapshots"));
+  if (!snapshots.ok()) return ReportError(snapshots.error(), json_wanted);
+  if (json_wanted) {
+    PrintJson(json::object{{"data", *snapshots}});
+    return kExitOk;
+  }
+  std::vector<std::vector<std::string>> rows = {{"GENERATION", "RUNS", "STORED", "TAKEN"}};
+  for (const json::value& item : *snapshots) {
+    if (!item.is_object()) continue;
+    const json::object& snapshot = item.get_object();
+    rows.push_back({Cell(snapshot, "generation"), Cell(snapshot, "executions"),
+                    BytesCell(snapshot, "storedBytes"), Cell(snapshot, "takenAt")});
+  }
+  PrintTable(rows);
+  return kExitOk;
+}
+
+int ContextsCommand(Backend& backend, const CommonArguments& common,
+                    const ContextsArguments& arguments) {
+  if (arguments.action == Action::kList) return List(backend, common, arguments.where.sandbox);
+  if (arguments.action == Action::kSnapshots) {
+    const auto context = ResolveContext(backend, arguments.where, Missing::kFail, "");
+    if (!context.ok()) return ReportError(context.error(), common.json);
+    return PrintSnapshots(backend, *context, common.json);
+  }
+  const auto request = RequestFor(backend, arguments);
+  if (!request.ok()) return ReportError(request.error(), common.json);
+  auto answer = CallJson(backend, *request);
+  if (!answer.ok()) return ReportError(answer.error(), common.json);
+  if (common.json) {
+    PrintJson(*answer);
+    return kExitOk;
+  }
+  const auto context = Unwrap(std::move(answer), "context");
+  if (!context.ok()) return ReportError(context.error(), common.json);
+  PrintContexts(json::array{*context});
+  return kExitOk;
+}
+
+}  // namespace dormouse::cli

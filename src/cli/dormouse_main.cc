@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dormouse command.
+#include <signal.h>
+
+#include <string_view>
+
+#include "cli/arguments.h"
+#include "cli/connect.h"
+#include "cli/contexts_command.h"
+#include "cli/data_directory.h"
+#include "cli/files_command.h"
+#include "cli/internal_commands.h"
+#include "cli/output.h"
+#include "cli/repl_command.h"
+#include "cli/run_command.h"
+#include "cli/sandboxes_command.h"
+#include "cli/serve_command.h"
+
+namespace dormouse::cli {
+namespace {
+
+template <typename... Handlers>
+struct Overloaded : Handlers... {
+  using Handlers::operator()...;
+};
+
+int Run(const Arguments& arguments) {
+  const CommonArguments& common = arguments.common;
+  if (const auto* const serve = std::get_if<ServeArguments>(&arguments.command)) {
+    return ServeCommand(common, *serve);
+  }
+  const auto connected = Connect(common);
+  if (!connected.ok()) return ReportError(connected.error(), common.json);
+  Backend& backend = **connected;
+  return std::visit(
+      Overloaded{
+          [](const ServeArguments&) -> int { return kExitUsage; },
+          [&](const RunArguments& run) { return RunCommand(backend, common, run); },
+          [&](const ReplArguments& repl) {
+            return ReplCommand(backend, repl, DataDirectory(common) / "repl-history");
+          },
+          [&](const SandboxesArguments& sandboxes) {
+            return SandboxesCommand(backend, common, sandboxes);
+          },
+          [&](const ContextsArguments& contexts) {
+            return ContextsCommand(backend, common, contexts);
+          },
+          [&](const FilesArguments& files) { return FilesCommand(backend, common, files); },
+          [&](const EnginesArguments&) { return EnginesCommand(backend, common); },
+      },
+      arguments.command);
+}
+
+}  // namespace
+}  // namespace dormouse::cli
+
+int main(int argc, char** argv) {
+  // Before anything else: the zygote must find a process without threads, handlers or open files.
+  if (const auto exit_code = dormouse::cli::RunInternalCommand(argc, argv)) return *exit_code;
+  ::signal(SIGPIPE, SIG_IGN);
+  const auto parsed = dormouse::cli::ParseArguments(argc, argv);
+  if (const int* const exit_code = std::get_if<int>(&parsed)) return *exit_code;
+  return dormouse::cli::Run(std::get<dormouse::cli::Arguments>(parsed));
+}

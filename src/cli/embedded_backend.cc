@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/embedded_backend.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/json/serialize.hpp>
+#include <thread>
+#include <vector>
+
+#include "common/random_id.h"
+#include "http/api.h"
+#include "http/file_content.h"
+#include "service/service.h"
+
+namespace dormouse::cli {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr int kThreads = 2;
+constexpr std::uint64_t kPieceBytes = 256 << 10;
+
+class EmbeddedBackend : public Backend {
+ public:
+  explicit EmbeddedBackend(std::string directory) : directory_(std::move(directory)) {}
+
+  Result<void> Open(service::Config config) {
+    DORMOUSE_ASSIGN(service_, service::Service::Open(context_.get_executor(), config));
+    api_ = std::make_unique<http::Api>(*service_, std::move(config), context_.get_executor());
+    for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { context_.run(); });
+    return {};
+  }
+
+  ~EmbeddedBackend() override {
+    if (service_ != nullptr && !threads_.empty()) {
+      asio::co_spawn(context_, service_->Stop(), asio::use_future).get();
+    }
+    work_.reset();
+    context_.stop();
+    for (std::thread& thread : threads_) thread.join();
+    api_.reset();
+    service_.reset();
+  }
+
+  std::string Description() const override { return "data directory " + directory_; }
+
+  Result<void> Send(const ApiRequest& request, const Sink& sink) override {
+    http::Request message;
+    message.id = "req_" + RandomId(24);
+    message.method = request.method;
+    message.target = request.target;
+    if (request.body) message.body = boost::json::serialize(*request.body);
+    DORMOUSE_ASSIGN(http::Admission admission, api_->Admit(message, http::Api::Trust::kTrusted));
+    if (message.body.size() > admission.body_limit) {
+      return Error(ErrorCode::kPayloadTooLarge,
+                   "the request is larger than " + std::to_string(admission.body_limit) + " bytes");
+    }
+    const auto strand = asio::make_strand(context_);
+    http::Response response =
+        asio::co_spawn(strand, api_->Handle(std::move(message), std::move(admission)),
+                       asio::use_future)
+            .get();
+    if (response.status < 200 || response.status > 299) {
+      const auto* const body = std::get_if<std::string>(&response.body);
+      return ErrorOfResponse(response.status, body == nullptr ? "" : std::string_view(*body));
+    }
+    if (const auto* const body = std::get_if<std::string>(&response.body)) {
+      sink(*body);
+      return {};
+    }
+    if (const auto* const file = std::get_if<http::FileBody>(&response.body)) {
+      return SendFile(*file, sink);
+    }
+    auto& stream = std::get<std::unique_ptr<http::BodyStream>>(response.body);
+    while (auto piece = asio::co_spawn(strand, stream->Next(), asio::use_future).get()) {
+      if (!sink(*piece)) break;
+    }
+    return {};
+  }
+
+ private:
+  static Result<void> SendFile(const http::FileBody& file, const Sink& sink) {
+    std::string piece;
+    for (std::uint64_t done = 0; done < file.length; done += piece.size()) {
+      DORMOUSE_TRY(http::ReadContent(file.descriptor.get(), file.offset + done,
+                                     std::min(kPieceBytes, file.length - done), piece));
+      if (!sink(piece)) break;
+    }
+    return {};
+  }
+
+  const std::string directory_;
+  asio::io_context context_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_ =
+      asio::make_work_guard(context_);
+  std::unique_ptr<service::Service> service_;
+  std::unique_ptr<http::Api> api_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> MakeEmbeddedBackend(service::Config config) {
+  auto backend = std::make_unique<EmbeddedBackend>(config.data_directory.string());
+  DORMOUSE_TRY(backend->Open(std::move(config)));
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace dormouse::cli

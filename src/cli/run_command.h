@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "cli/arguments.h"
+#include "cli/backend.h"
+#include "cli/resolve.h"
+
+namespace dormouse::cli {
+
+int RunCommand(Backend& backend, const CommonArguments& common, const RunArguments& arguments);
+
+// The request for `code` in `context`.
+boost::json::object RunBody(const ResolvedContext& context, std::string_view code);
+
+// Runs with live output; Ctrl-C interrupts the run. Returns the exit code.
+int StreamRun(Backend& backend, const ResolvedContext& context, boost::json::object body);
+
+}  // namespace dormouse::cli

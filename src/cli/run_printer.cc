@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_printer.h"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/resolve.h"
+
+namespace dormouse::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::int64_t IntegerOf(const json::object& object, std::string_view name, std::int64_t otherwise) {
+  const json::value* const value = object.if_contains(name);
+  return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
+}
+
+bool TruthOf(const json::object& object, std::string_view name) {
+  const json::value* const value = object.if_contains(name);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+std::string EndingWithNewline(std::string text) {
+  if (!text.empty() && text.back() != '\n') text.push_back('\n');
+  return text;
+}
+
+std::string Explain(const std::string& status) {
+  if (status == "timeout") return "stopped at its deadline";
+  if (status == "fuel_exhausted") return "stopped at its CPU budget";
+  if (status == "interrupted") return "interrupted";
+  if (status == "oom") return "out of memory";
+  if (status == "crashed") return "the interpreter crashed";
+  return status;
+}
+
+}  // namespace
+
+int ExitCodeOfRun(const json::object& run) {
+  const std::string status = TextOf(run, "status");
+  if (status == "ok") return kExitOk;
+  if (status == "exited") {
+    const std::int64_t code = IntegerOf(run, "exitCode", 0);
+    return code >= 0 && code <= 125 ? static_cast<int>(code) : kExitRunError;
+  }
+  return kExitRunError;
+}
+
+void RunPrinter::OnEvent(const json::object& event) {
+  const std::string type = TextOf(event, "type");
+  const json::value* const data = event.if_contains("data");
+  if (data == nullptr) return;
+  if (data->is_string()) {
+    const std::string_view text = data->get_string();
+    if (type == "stdout") WriteOut(text);
+    if (type == "stderr") WriteErr(text);
+  } else if (data->is_object()) {
+    const json::object& object = data->get_object();
+    if (type == "output") PrintOutput(object);
+    if (type == "error") PrintError(object);
+    if (type == "complete") PrintResult(object);
+  }
+}
+
+void RunPrinter::PrintOutput(const json::object& output) {
+  const std::string kind = TextOf(output, "kind");
+  const std::string format = TextOf(output, "format");
+  if (kind == "inline") {
+    const json::value* const value = output.if_contains("value");
+    if (value == nullptr) return;
+    WriteOut(EndingWithNewline(value->is_string() ? std::string(value->get_string())
+                                                  : json::serialize(*value)));
+  } else if (kind == "artifact") {
+    WriteErr(Styled(Style::kDim, "[artifact " + Cell(output, "artifactId") + " " + format + " " +
+                                     Cell(output, "sizeBytes") + " bytes]") +
+             "\n");
+  } else {
+    WriteErr(Styled(Style::kDim, "[rejected " + format + ": " + Cell(output, "reason") + "]") +
+             "\n");
+  }
+}
+
+void RunPrinter::PrintError(const json::object& error) {
+  // A failure of the API in mid-stream has a request id; an error of the code has a traceback.
+  if (error.contains("requestId")) {
+    WriteErr(Styled(Style::kError, "dormouse: " + TextOf(error, "message")) + "\n");
+    exit_code_ = kExitServerError;
+    return;
+  }
+  error_shown_ = true;
+  const std::string headline = TextOf(error, "name") + ": " + TextOf(error, "message");
+  std::string text;
+  if (const json::value* const lines = error.if_contains("traceback");
+      lines != nullptr && lines->is_array()) {
+    for (const json::value& line : lines->get_array()) {
+      if (line.is_string()) text += EndingWithNewline(std::string(line.get_string()));
+    }
+  }
+  if (text.find(TextOf(error, "name")) == std::string::npos) text += headline + "\n";
+  text.pop_back();
+  WriteErr(Styled(Style::kError, text) + "\n");
+}
+
+void RunPrinter::PrintResult(const json::object& run) {
+  exit_code_ = ExitCodeOfRun(run);
+  if (const json::value* const error = run.if_contains("error");
+      error != nullptr && error->is_object() && !error_shown_) {
+    PrintError(error->get_object());
+    exit_code_ = ExitCodeOfRun(run);
+  }
+  const std::string status = TextOf(run, "status");
+  std::string notes;
+  if (status != "ok" && status != "error" && status != "exited") {
+    notes += "[" + Explain(status) + "; state " +
+             (TextOf(run, "state") == "kept" ? "kept" : "rolled back to before this run") + "]\n";
+  }
+  for (const std::string stream : {"stdout", "stderr"}) {
+    if (!TruthOf(run, stream + "Truncated")) continue;
+    notes += "[" + stream + " was cut; the code wrote " + Cell(run, stream + "Bytes") + " bytes]\n";
+  }
+  if (const json::value* const context = run.if_contains("context");
+      context != nullptr && context->is_object()) {
+    if (TruthOf(context->get_object(), "stateLost")) {
+      notes += "[the context began anew: its engine is no longer installed]\n";
+    }
+    if (TruthOf(context->get_object(), "stale")) {
+      notes += "[the state was not saved: " + Cell(context->get_object(), "staleReason") + "]\n";
+    }
+  }
+  if (!notes.empty()) WriteErr(Styled(Style::kDim, notes.substr(0, notes.size() - 1)) + "\n");
+}
+
+}  // namespace dormouse::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serve_command.h"
+
+#include <signal.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <thread>
+#include <vector>
+
+#include "cli/data_directory.h"
+#include "cli/output.h"
+#include "http/server.h"
+#include "service/service.h"
+
+namespace dormouse::cli {
+namespace {
+
+namespace asio = boost::asio;
+
+// How long clients have to take their last response after the service has stopped.
+constexpr std::chrono::seconds kDrainGrace{2};
+constexpr int kExitAfterSecondSignal = 130;
+
+asio::awaitable<void> StopInOrder(http::Server& server, service::Service& service,
+                                  asio::io_context& context) {
+  server.StopAccepting();
+  co_await service.Stop();
+  co_await server.Stop(kDrainGrace);
+  context.stop();
+}
+
+asio::awaitable<void> WaitForSignal(asio::signal_set& signals, http::Server& server,
+                                    service::Service& service, asio::io_context& context) {
+  const int first = co_await signals.async_wait(asio::use_awaitable);
+  spdlog::info("stopping ({})", ::strsignal(first));
+  asio::co_spawn(context, StopInOrder(server, service, context), asio::detached);
+  (void)co_await signals.async_wait(asio::use_awaitable);
+  spdlog::warn("stopping at once");
+  ::_exit(kExitAfterSecondSignal);
+}
+
+void Announce(const http::Server& server, const service::Config& config) {
+  WriteOut("dormouse " DORMOUSE_VERSION " listens on " + server.url() + "\n" + "API key: in " +
+           KeyFile(config.data_directory).string() + "\n");
+}
+
+int Serve(asio::io_context& context, service::Service& service, const service::Config& config) {
+  const http::Api api(service, config, context.get_executor());
+  http::ServerOptions options;
+  options.address = config.listen;
+  auto server = http::Server::Listen(context.get_executor(), api, options);
+  if (!server.ok()) return ReportError(server.error(), false);
+  const auto recorded =
+      WriteServerRecord(config.data_directory, {(*server)->url(), static_cast<int>(::getpid())});
+  if (!recorded.ok()) return ReportError(recorded.error(), false);
+  asio::signal_set signals(context, SIGINT, SIGTERM);
+  asio::co_spawn(context, WaitForSignal(signals, **server, service, context), asio::detached);
+  Announce(**server, config);
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < std::max(2u, std::thread::hardware_concurrency()); ++i) {
+    threads.emplace_back([&context] { context.run(); });
+  }
+  context.run();
+  for (std::thread& thread : threads) thread.join();
+  RemoveServerRecord(config.data_directory);
+  return kExitOk;
+}
+
+}  // namespace
+
+int ServeCommand(const CommonArguments& common, const ServeArguments& arguments) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("dormouse"));
+  auto config = ConfigFor(common);
+  if (!config.ok()) {
+    ReportError(config.error(), false);
+    return kExitUsage;
+  }
+  if (!arguments.listen.empty()) config->listen = arguments.listen;
+  asio::io_context context;
+  // Before any thread: the zygote is forked in here.
+  auto service = service::Service::Open(context.get_executor(), *config);
+  if (!service.ok()) return ReportError(service.error(), false);
+  return Serve(context, **service, *config);
+}
+
+}  // namespace dormouse::cli
