@@ -3,7 +3,7 @@
 // folder.
 //
 // There is one instance per process, as there is one guest. All fields are written by the guest
-// thread and its signal handlers only, except `requested_*`.
+// thread and its signal handlers only, except `request`.
 #pragma once
 
 #include <atomic>
@@ -25,15 +25,18 @@ struct GuestState {
   volatile std::sig_atomic_t in_guest = 0;
   // The trap with which the current host import's wrapper leaves the guest, or 0.
   volatile std::sig_atomic_t pending_escape = 0;
+  // The strongest StopMode that the armed run was asked for, or 0.
   volatile std::sig_atomic_t stop_requested = 0;
   // Below this stack address no import is entered.
   std::uintptr_t host_call_stack_limit = 0;
-  // Stack pointer of the host at the entry into the guest. Set by EnterGuestStack.
+  // The host's stack pointer at the entry into the guest, below which its saved registers lie.
   void* host_stack_pointer = nullptr;
 
-  std::uint64_t armed_token = 0;  // 0: none
-  std::atomic<std::uint64_t> requested_token{0};
-  std::atomic<std::uint32_t> requested_mode{0};
+  std::atomic<std::uint64_t> last_token{0};
+  std::atomic<std::uint64_t> armed_token{0};  // 0: none
+  // Token * 4 + mode. Only ever grows, so that neither an older run's request nor a weaker mode
+  // replaces one that the handler has not seen yet.
+  std::atomic<std::uint64_t> request{0};
 };
 
 extern GuestState guest_state;

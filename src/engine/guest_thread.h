@@ -49,6 +49,7 @@
 
 #include "common/result.h"
 #include "engine/engine_module.h"
+#include "engine/guarded_stack.h"
 #include "engine/guest_state.h"
 #include "engine/interrupt_table.h"
 #include "engine/linear_memory.h"
@@ -129,25 +130,25 @@ class GuestThread {
   GuestThread(const EngineModule& module, const LinearMemory& memory)
       : module_(module), memory_(memory) {}
   Trap RunErased(void (*function)(void*), void* argument);
-  Result<void> MapStacks(const Options& options);
+  Result<void> SetUpStacks(const Options& options);
   Result<void> InstallHandlers(const Options& options);
   static void OnFault(int signal_number, siginfo_t* info, void* context);
   static void OnStop(int signal_number, siginfo_t* info, void* context);
-  void HandleFault(int signal_number, siginfo_t* info, void* context);
-  void HandleStop(void* context);
+  // The trap that a fault means, or DORMOUSE_TRAP_NONE for one that is a bug of the host.
+  DormouseTrap Classify(int signal_number, const siginfo_t& info, const void* context);
+  void HandOn(int signal_number, const siginfo_t& info);
 
   static constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
   const EngineModule& module_;
   const LinearMemory& memory_;
   std::vector<InterruptEntry> interrupts_;
-  std::byte* stack_ = nullptr;  // guard, then the guest stack
-  std::size_t stack_mapping_bytes_ = 0;
-  std::byte* signal_stack_ = nullptr;
-  std::size_t signal_stack_bytes_ = 0;
+  GuardedStack stack_;
+  GuardedStack signal_stack_;
   stack_t previous_signal_stack_{};
   struct sigaction previous_actions_[5]{};  // kFaultSignals, then the stop signal
   int handlers_installed_ = 0;
+  bool signal_stack_installed_ = false;
   int stop_signal_ = 0;
   int process_id_ = 0;
   int thread_id_ = 0;
