@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server process of its own for tests."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from quick.client import Client
+from quick.processes import descendants_of, is_running, wait_until
+
+BUILD = Path(os.environ.get("DORMOUSE_BUILD", Path(__file__).resolve().parents[2] / "build"))
+DORMOUSE = BUILD / "dormouse"
+ENGINES = Path(os.environ.get("DORMOUSE_ENGINES", BUILD / "engines"))
+
+STOP_PATIENCE_S = 30.0
+
+
+class Server:
+    """`dormouse serve` on a data directory. One server at a time; it may be started again."""
+
+    def __init__(self, data: Path, config: str = "") -> None:
+        self.data = data
+        self.config = config
+        self.process: subprocess.Popen[bytes] | None = None
+        self.client: Client
+        self.url = ""
+        self.key = ""
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    @property
+    def log(self) -> str:
+        return (self.data.parent / f"{self.data.name}.log").read_text(errors="replace")
+
+    def start(self) -> "Server":
+        assert self.process is None
+        command = [str(DORMOUSE), "serve", "--data", str(self.data), "--engines", str(ENGINES)]
+        command += ["--listen", "127.0.0.1:0"]
+        if self.config:
+            file = self.data.parent / f"{self.data.name}.toml"
+            file.write_text(self.config)
+            command += ["--config", str(file)]
+        with open(self.data.parent / f"{self.data.name}.log", "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_until(self._is_up, "the server starts")
+        self.key = (self.data / "admin.key").read_text().splitlines()[0]
+        self.client = Client(self.url, self.key)
+        return self
+
+    def _is_up(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"the server ended: {self.log[-4000:]}"
+        try:
+            record = json.loads((self.data / "server.json").read_text())
+        except FileNotFoundError:
+            return False
+        # A record of a killed predecessor may still be there.
+        self.url = record["url"]
+        return bool(record["pid"] == self.process.pid)
+
+    def stop(self) -> int:
+        """SIGTERM; returns the exit status."""
+        return self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL, as a power cut for the process would do."""
+        self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        self.kill()
+        self.start()
+
+    def _end(self, number: signal.Signals) -> int:
+        assert self.process is not None
+        below = descendants_of(self.process.pid)
+        self.process.send_signal(number)
+        try:
+            status = self.process.wait(STOP_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(STOP_PATIENCE_S)
+            raise
+        finally:
+            self.process = None
+            self.client.close()
+        wait_until(lambda: not any(map(is_running, below)), "the server's processes end with it")
+        return status
+
+    def close(self) -> None:
+        """Ends the server if it still runs."""
+        if self.process is not None:
+            self.stop()
