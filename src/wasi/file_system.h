@@ -139,6 +139,8 @@ class FileSystem {
   struct Location;
   enum class Last : std::uint8_t;
 
+  // Whether a symlink in last place is followed; `slash`: one comes after it.
+  static bool Follows(Last last, bool slash);
   Errno Walk(Inode& start, std::string_view path, Last last, Location& location);
   // Whether `location` may get a name; one that counts against the limit of files, or a moved one.
   enum class Counted : std::uint8_t { kNo, kYes };

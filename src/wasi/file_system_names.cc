@@ -69,8 +69,11 @@ Errno FileSystem::Open(Inode& start, std::string_view path, const OpenRequest& r
                        InodePtr& opened) {
   if (request.create && request.directory) return Errno::kInvalid;
   Location location;
-  const bool follow = request.follow == Follow::kYes && !(request.create && request.exclusive);
-  const Last last = follow ? Last::kFollow : request.create ? Last::kKeep : Last::kFollowSlash;
+  Last last = request.follow == Follow::kYes ? Last::kFollow : Last::kFollowSlash;
+  if (request.create) {
+    last = request.follow == Follow::kYes && !request.exclusive ? Last::kFollowUnlessSlash
+                                                                : Last::kKeep;
+  }
   const Errno walked = Walk(start, path, last, location);
   if (walked != Errno::kSuccess) return walked;
   if (request.create) {

@@ -7,44 +7,20 @@
 #include <cstring>
 #include <string_view>
 
+#include "common/utf8.h"
 #include "wasi/limits.h"
 
 namespace dormouse::wasi {
 
-// Well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
+// Well-formed UTF-8; fast for ASCII, which is what nearly all paths are.
 inline bool IsUtf8(std::string_view text) {
-  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-  const unsigned char* const end = at + text.size();
-  while (at < end) {
-    if (end - at >= 8) {
-      std::uint64_t word;
-      std::memcpy(&word, at, 8);
-      if ((word & 0x8080'8080'8080'8080) == 0) {
-        at += 8;
-        continue;
-      }
-    }
-    const unsigned char lead = *at;
-    if (lead < 0x80) {
-      ++at;
-      continue;
-    }
-    const int more = lead >= 0xc2 && lead < 0xe0   ? 1
-                     : lead >= 0xe0 && lead < 0xf0 ? 2
-                     : lead >= 0xf0 && lead < 0xf5 ? 3
-                                                   : 0;
-    if (more == 0 || end - at <= more) return false;
-    for (int i = 1; i <= more; ++i) {
-      if ((at[i] & 0xc0) != 0x80) return false;
-    }
-    const unsigned char second = at[1];
-    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
-        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) {
-      return false;
-    }
-    at += more + 1;
+  while (text.size() >= sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data(), sizeof word);
+    if ((word & 0x8080'8080'8080'8080) != 0) break;
+    text.remove_prefix(sizeof word);
   }
-  return true;
+  return IsValidUtf8(text);
 }
 
 // One component of a path, as it may be stored: no "." and "..", no slash or NUL, UTF-8, not too

@@ -5,6 +5,16 @@
 
 namespace dormouse::wasi {
 
+bool FileSystem::Follows(Last last, bool slash) {
+  switch (last) {
+    case Last::kKeep: return false;
+    case Last::kFollowSlash: return slash;
+    case Last::kFollow: return true;
+    case Last::kFollowUnlessSlash: return !slash;
+  }
+  return false;
+}
+
 Errno FileSystem::Walk(Inode& start, std::string_view path, Last last, Location& location) {
   if (path.empty()) return Errno::kNotFound;
   if (path.size() > kMaxPathBytes) return Errno::kNameTooLong;
@@ -41,9 +51,8 @@ Errno FileSystem::Walk(Inode& start, std::string_view path, Last last, Location&
     }
     DirectoryEntry* const entry = Children(*directory).Find(name);
     Inode* const inode = entry != nullptr ? entry->inode.get() : nullptr;
-    const bool follow =
-        inode != nullptr && inode->type == FileType::kSymlink &&
-        (!is_last || last == Last::kFollow || (last == Last::kFollowSlash && !after.empty()));
+    const bool follow = inode != nullptr && inode->type == FileType::kSymlink &&
+                        (!is_last || Follows(last, !after.empty()));
     if (follow) {
       if (++hops > kMaxSymlinkHops) return Errno::kLoop;
       std::string next;

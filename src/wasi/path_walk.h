@@ -33,6 +33,7 @@ enum class FileSystem::Last : std::uint8_t {
   kKeep,         // never follow it: the caller works on the name
   kFollowSlash,  // follow it only if a slash comes after it, as lstat does
   kFollow,
+  kFollowUnlessSlash,  // as open with O_CREAT: a slash after it is an error before it is looked up
 };
 
 }  // namespace dormouse::wasi
