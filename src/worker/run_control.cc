@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <latch>
 #include <thread>
 
 namespace dormouse::worker {
@@ -29,7 +30,13 @@ Result<void> RunControl::Start() {
   sigset_t all, previous;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &previous);
-  std::thread(&RunControl::Loop, this).detach();
+  std::latch running(1);
+  std::thread([this, &running] {
+    running.count_down();
+    Loop();
+  }).detach();
+  // A thread that begins makes system calls that the filter, which comes next, does not allow.
+  running.wait();
   ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
   return {};
 }

@@ -94,6 +94,15 @@ class WorkerProcess {
     return InstallSyscallFilter();
   }
 
+  // Tells the server why there is no worker, as the answer to a Start that may not have been sent yet.
+  [[noreturn]] void Refuse(const Error& error) {
+    protocol::Started started;
+    started.error_code = static_cast<std::uint16_t>(error.code);
+    started.message = error.message;
+    link_.Send(MessageType::kStarted, started.Encode());
+    ::_exit(1);
+  }
+
   [[noreturn]] void Serve() {
     while (true) {
       protocol::Frame frame = link_.NextCommand();
@@ -283,7 +292,7 @@ void RunWorker(LoadedEngine& engine, const wasi::Limits& limits, FileDescriptor 
   // Never destroyed: the process ends by _exit, with its control thread still running.
   auto* process = new WorkerProcess(engine, std::move(channel));
   const Result<void> prepared = process->Prepare(limits);
-  if (!prepared.ok()) ::_exit(1);
+  if (!prepared.ok()) process->Refuse(prepared.error());
   process->Serve();
 }
 
