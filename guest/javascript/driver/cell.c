@@ -239,9 +239,13 @@ static void Finish(JSContext* context, JSValueConst value, Failure* failure) {
 }
 
 static void CompileAndRun(JSContext* context, const char* code, size_t length,
-                          const char* filename, Failure* failure) {
+                          const char* filename, const int32_t* map, uint32_t map_count,
+                          Failure* failure) {
   Cell cell;
-  if (!CompileCell(context, code, length, filename, &cell)) {
+  JS_SetSourceMap(context, map, map_count);
+  bool compiled = CompileCell(context, code, length, filename, &cell);
+  JS_SetSourceMap(context, NULL, 0);
+  if (!compiled) {
     Fail(context, failure, "uncaughtException");
     return;
   }
@@ -304,33 +308,60 @@ static void Report(JSContext* context, Failure* failure) {
   }
 }
 
-// TypeScript becomes JavaScript first. The JS text (owned by the caller), or an exception.
-static JSValue Transpile(JSContext* context, const char* code, size_t length,
-                         const char* filename) {
+// A list of numbers as a source map; NULL when there is none.
+static int32_t* NewSourceMap(JSContext* context, JSValueConst list, uint32_t* count) {
+  int64_t length = 0;
+  *count = 0;
+  if (!JS_IsArray(list) || JS_GetLength(context, list, &length) != 0) return NULL;
+  int32_t* map = malloc((size_t)length * sizeof *map + 1);
+  if (map == NULL) return NULL;
+  for (int64_t i = 0; i < length; i++) {
+    JSValue number = JS_GetPropertyInt64(context, list, i);
+    JS_ToInt32(context, &map[i], number);
+    JS_FreeValue(context, number);
+  }
+  *count = (uint32_t)(length / 4);
+  return map;
+}
+
+// TypeScript becomes JavaScript first; positions in it stay those of the cell.
+static void RunTypeScript(JSContext* context, const char* code, size_t length,
+                          const char* filename, Failure* failure) {
   JSValue arguments[] = {JS_NewStringLen(context, code, length), JS_NewString(context, filename)};
-  JSValue result = driver_call_hook("transpile", 2, arguments);
+  JSValue pair = driver_call_hook("transpile", 2, arguments);
   JS_FreeValue(context, arguments[0]);
   JS_FreeValue(context, arguments[1]);
-  return result;
+  if (JS_IsException(pair)) {
+    Fail(context, failure, "uncaughtException");
+    return;
+  }
+  JSValue script = JS_GetPropertyUint32(context, pair, 0);
+  JSValue list = JS_GetPropertyUint32(context, pair, 1);
+  JS_FreeValue(context, pair);
+  uint32_t count = 0;
+  int32_t* map = NewSourceMap(context, list, &count);
+  JS_FreeValue(context, list);
+  size_t script_length = 0;
+  const char* text = JS_ToCStringLen(context, &script_length, script);
+  JS_FreeValue(context, script);
+  if (text == NULL) {
+    Fail(context, failure, "uncaughtException");
+  } else {
+    JS_SetLenientImports(context, true);
+    CompileAndRun(context, text, script_length, filename, map, count, failure);
+    JS_SetLenientImports(context, false);
+  }
+  JS_FreeCString(context, text);
+  free(map);
 }
 
 void driver_run_cell(const char* code, size_t length, const char* filename, bool typescript) {
   JSContext* context = driver.context;
   Failure failure = {.present = false, .value = JS_UNDEFINED};
   if (typescript) {
-    JSValue script = Transpile(context, code, length, filename);
-    size_t script_length = 0;
-    const char* text = NULL;
-    if (!JS_IsException(script)) text = JS_ToCStringLen(context, &script_length, script);
-    if (text == NULL) {
-      Fail(context, &failure, "uncaughtException");
-    } else {
-      CompileAndRun(context, text, script_length, filename, &failure);
-    }
-    JS_FreeCString(context, text);
-    JS_FreeValue(context, script);
+    RunTypeScript(context, code, length, filename, &failure);
   } else {
-    CompileAndRun(context, code, length, filename, &failure);
+    CompileAndRun(context, code, length, filename, NULL, 0, &failure);
   }
   TakeRejections(context, &failure);
   IsStopped();

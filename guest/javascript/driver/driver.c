@@ -128,6 +128,9 @@ EXPORT("dormouse_reseed") void dormouse_reseed(void) {
   uint64_t seed = 0;
   if (getentropy(&seed, sizeof seed) != 0 || seed == 0) seed = 0x9e3779b97f4a7c15u;
   JS_SetRandomSeed(driver.context, seed);
+  JSValue ignored = driver_call_hook("markBirth", 0, NULL);
+  if (JS_IsException(ignored)) JS_FreeValue(driver.context, JS_GetException(driver.context));
+  JS_FreeValue(driver.context, ignored);
 }
 
 EXPORT("dormouse_interrupt_table") void* dormouse_interrupt_table(void) {
@@ -157,6 +160,7 @@ EXPORT("dormouse_run") int dormouse_run(char* address, size_t length) {
   driver_interrupt_flag = 0;
   driver.stop = kStopNone;
   driver.tearing_down = false;
+  driver.run_number++;
   address[length] = 0;
   JSValue request = JS_ParseJSON(context, address, length, "request");
   free(address);

@@ -36,6 +36,7 @@ typedef struct Driver {
   // Nothing of the user's runs any more: the interrupt flag is ignored.
   bool tearing_down;
   bool booted;
+  uint32_t run_number;
 } Driver;
 
 extern Driver driver;

@@ -175,7 +175,15 @@ static JSValue Sleep(JSContext* context, JSValueConst self, int argc, JSValueCon
   return JS_UNDEFINED;
 }
 
+static JSValue RunNumber(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  (void)argv;
+  return JS_NewUint32(context, driver.run_number);
+}
+
 const JSCFunctionListEntry native_core_functions[] = {
+    JS_CFUNC_DEF("runNumber", 0, RunNumber),
     JS_CFUNC_DEF("emit", 2, NativeEmit),
     JS_CFUNC_DEF("writeText", 2, NativeWriteText),
     JS_CFUNC_DEF("setHooks", 1, NativeSetHooks),

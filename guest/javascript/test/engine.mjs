@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const modules = new Map();
+const images = new Map();
 function compiled(path) {
   if (!modules.has(path)) modules.set(path, new WebAssembly.Module(readFileSync(path)));
   return modules.get(path);
@@ -47,11 +48,26 @@ export class Engine {
     this.instance = new WebAssembly.Instance(compiled(wasmPath), imports);
     this.wasi.initialize(this.instance);
     this.memory = this.instance.exports.memory;
-    const start = performance.now();
-    this.status = this.instance.exports.dormouse_boot();
-    this.bootMs = performance.now() - start;
-    if (this.status !== 0) throw new Error(`boot: ${this.status}\n${this.read(this.stderr)}`);
+    this.boot(`${wasmPath} ${rootfs ?? ""}`);
     this.runs = 0;
+  }
+
+  // Boots once for each engine; later contexts start from a copy of that memory, as under the worker.
+  boot(key) {
+    const { dormouse_boot, dormouse_reseed } = this.instance.exports;
+    const image = images.get(key);
+    if (image === undefined) {
+      const start = performance.now();
+      this.status = dormouse_boot();
+      this.bootMs = performance.now() - start;
+      if (this.status !== 0) throw new Error(`boot: ${this.status}\n${this.read(this.stderr)}`);
+      images.set(key, Uint8Array.from(new Uint8Array(this.memory.buffer)));
+    } else {
+      const missing = image.length - this.memory.buffer.byteLength;
+      if (missing > 0) this.memory.grow(missing / 65536);
+      new Uint8Array(this.memory.buffer).set(image);
+    }
+    dormouse_reseed();
   }
 
   get workspace() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an Error looks: its stack, a better first line where the class has a better name, its cause.
 import { getOwnPropertyDescriptor, getPrototypeOf, hasOwn } from "dormouse:primordials";
+import { prefix } from "dormouse:inspect/names";
 
 // The value of a property without running a getter of the program; the stack is the engine's own.
 function plain(error, key) {
@@ -55,23 +56,23 @@ export function errorText(context, error, constructor, tag, keys) {
   return stack;
 }
 
-// A subclass whose name does not show in the stack's first line gets it there.
+// The name of the class in front, when the stack's first line says less: "Foo [Error]: message", or
+// "FooError: message" where one name holds the other.
 function improve(stack, error, constructor, tag) {
-  const name = constructor ?? "Error";
-  let text = stack;
-  const first = /^([A-Z][a-z_ A-Z0-9[\]()-]+)(?::|\n {4}at|$)/.exec(text) ??
-    /^([a-z_A-Z0-9-]*Error)$/.exec(text);
-  if (name !== "Error" && !text.split("\n", 1)[0].includes(name)) {
-    const ownName = plain(error, "name");
-    if (first !== null && /Error|^[A-Z]/.test(first[1]) && text.startsWith(first[1])) {
-      const label = constructor === null ? `[${first[1]}: null prototype]`
-        : ownName !== undefined && ownName !== first[1] && name.includes(ownName) ? ownName : name;
-      text = `${label}${text.slice(first[1].length)}`;
-    }
+  const name = plain(error, "name") ?? "Error";
+  let { length } = name;
+  const regular = name.endsWith("Error") && stack.startsWith(name) &&
+    (stack.length === length || stack[length] === ":" || stack[length] === "\n");
+  if (constructor !== null && !regular) return stack;
+  let fallback = "Error";
+  if (constructor === null) {
+    const start = /^([A-Z][a-z_ A-Z0-9[\]()-]+)(?::|\n\s+at)/.exec(stack) ?? /^([a-z_A-Z0-9-]*Error)$/.exec(stack);
+    fallback = start?.[1] ?? "";
+    ({ length } = fallback);
+    fallback ||= "Error";
   }
-  if (tag !== "" && !text.split("\n", 1)[0].includes(tag)) {
-    const end = text.search(/:|\n|$/);
-    text = `${text.slice(0, end)} [${tag}]${text.slice(end)}`;
-  }
-  return text;
+  const label = prefix(constructor, tag, fallback).slice(0, -1);
+  if (name === label) return stack;
+  if (!label.includes(name)) return `${label} [${name}]${stack.slice(length)}`;
+  return length === 0 ? `${label}: ${stack}` : `${label}${stack.slice(length)}`;
 }

@@ -270,7 +270,4 @@ const kKinds = {
     if (keys.length === 0) return { text: base };
     return { base, open: "{", close: "}", keys, isList: false };
   },
-  Arguments: (context, value) => list(context, value, "[Arguments] [", value.length,
-    (output, i, format, level) => (output.push(format(context, value[i], level)), i + 1),
-    visibleKeys(value, context.showHidden, true)),
 };

@@ -57,7 +57,7 @@ function toColumns(context, output, value) {
   if (cell * 3 + context.indentation >= context.breakLength) return output;
   if (total / cell <= 5 && longest > 6) return output;
   // About as wide as high on screen, where a character is 2.5 times as high as wide.
-  const typical = Math.max(cell - Math.sqrt(cell - total / output.length), 1);
+  const typical = Math.max(cell - 3 - Math.sqrt(cell - total / output.length), 1);
   const columns = Math.min(
     Math.round(Math.sqrt(2.5 * typical * count) / typical),
     Math.floor((context.breakLength - context.indentation) / cell),

@@ -36,15 +36,22 @@ function hasPrototype(value, constructor) {
   return false;
 }
 
-export function toStringTag(value) {
+// The tag, unless it shows among the properties anyway. A getter of a class is asked, and may fail.
+export function toStringTag(value, showHidden) {
+  const isShown = showHidden ? hasOwn : propertyIsEnumerable;
+  if (isShown(value, Symbol.toStringTag)) return "";
   let object = value;
   for (let i = 0; object !== null && i < 1000; i++) {
     if (className(object) === "Proxy") return "";
     const descriptor = getOwnPropertyDescriptor(object, Symbol.toStringTag);
     if (descriptor !== undefined) {
       if (typeof descriptor.value === "string") return descriptor.value;
-      // Typed arrays and a few others answer by a getter of the language.
-      return "";
+      try {
+        const tag = descriptor.get?.call(value);
+        return typeof tag === "string" ? tag : "";
+      } catch {
+        return "";
+      }
     }
     object = getPrototypeOf(object);
   }

@@ -107,15 +107,12 @@ function tooDeep(context, value, constructor, tag) {
 
 function formatObject(context, value, level) {
   const constructor = constructorName(value);
-  let tag = toStringTag(value);
+  let tag = toStringTag(value, context.showHidden);
   if (tag !== "" && tag === constructor) tag = "";
-  const isObject = typeof value === "object";
-  if (isObject && context.depth !== null && level > context.depth) {
-    return tooDeep(context, value, constructor, tag);
-  }
   if (++context.count > kObjectBudget) return tooDeep(context, value, constructor, tag);
   const shape = describe(context, value, constructor, tag);
   if (shape.text !== undefined) return shape.text;
+  if (context.depth !== null && level > context.depth) return tooDeep(context, value, constructor, tag);
   context.seen.push(value);
   context.currentDepth = level;
   let output;

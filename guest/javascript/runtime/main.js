@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What boot evaluates: installs the globals and hands the driver its hooks.
+import { setHooks } from "dormouse:native";
+import "dormouse:builtins";
+import { installGlobals } from "dormouse:globals";
+import { fillImportMeta, loadModule, resolveImport } from "dormouse:modules";
+import { reportError, safeInspect, showResult } from "dormouse:output";
+import { process } from "dormouse:process";
+import { beginRun, endRun, markBirth } from "dormouse:state";
+import { dropTimers, runTicks, runTimers } from "dormouse:timers";
+import { loadTranspilers, transpileCell } from "dormouse:typescript";
+import { writeText } from "dormouse:native";
+
+// True when the program registered a handler for it and so the run goes on.
+function handleUncaught(error, origin) {
+  if (origin === "unhandledRejection" && process.listenerCount("unhandledRejection") > 0) {
+    process.emit("unhandledRejection", error, Promise.reject(error).catch(() => {}));
+    return true;
+  }
+  if (process.listenerCount("uncaughtException") === 0) return false;
+  process.emit("uncaughtException", error, origin);
+  return true;
+}
+
+function warnRejection(error) {
+  writeText(2, `Uncaught (in promise) ${safeInspect(error)}\n`);
+}
+
+installGlobals();
+loadTranspilers();
+setHooks({
+  beginRun, endRun, markBirth, dropTimers, runTicks, runTimers, handleUncaught, warnRejection, reportError,
+  showResult, resolveImport, loadModule, fillImportMeta, transpile: transpileCell,
+});

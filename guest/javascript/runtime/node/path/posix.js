@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+export { default } from "node:path";
+export * from "node:path";
