@@ -63,3 +63,17 @@ def zygotes_of(server_pid: int) -> list[int]:
 def workers_of(server_pid: int) -> list[int]:
     """The confined processes, spare ones included."""
     return [worker for zygote in zygotes_of(server_pid) for worker in children_of(zygote)]
+
+
+def group_of(pid: int) -> int:
+    """The process group, 0 for a process that is gone."""
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return 0
+
+
+def members_of_group(group: int) -> list[int]:
+    """Running processes of a group."""
+    pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    return [pid for pid in pids if group > 0 and group_of(pid) == group and is_running(pid)]

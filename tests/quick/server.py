@@ -71,6 +71,12 @@ class Server:
         """SIGKILL, as a power cut for the process would do."""
         self._end(signal.SIGKILL)
 
+    def forget(self) -> None:
+        """Called when the process is known to have ended by itself."""
+        assert self.process is not None and self.process.poll() is not None
+        self.process = None
+        self.client.close()
+
     def restart(self) -> None:
         self.kill()
         self.start()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the dormouse command."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quick.server import DORMOUSE, ENGINES
+
+# 2 means wrong usage, 3 that the server refused or failed.
+OK, FAILED, USAGE, REFUSED = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Cli:
+    """The command on one data directory: through its server if one runs, else embedded."""
+
+    def __init__(self, data: Path | None, **environment: str) -> None:
+        self.data = data
+        self.environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "DORMOUSE_ENGINES": str(ENGINES), **environment}
+
+    def __call__(self, *arguments: str, stdin: str | bytes = b"") -> Ended:
+        command = [str(DORMOUSE), *arguments]
+        if self.data is not None:
+            command += ["--data", str(self.data)]
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        ended = subprocess.run(command, input=given, capture_output=True, timeout=120, check=False, env=self.environment)
+        return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
