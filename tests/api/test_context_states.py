@@ -150,7 +150,9 @@ def test_a_run_reports_its_snapshot(python: Context) -> None:
 
 @pytest.mark.parametrize("language", ["python", "javascript", "typescript"])
 def test_interrupt_ends_the_run_and_keeps_the_state(sandbox: Sandbox, language: str) -> None:
-    loop = {"python": "while True: pass", "javascript": "for (;;);", "typescript": "for (;;);"}[language]
+    loop = {"python": "while True: pass", "javascript": "for (;;);", "typescript": "for (;;);"}[
+        language
+    ]
     context = sandbox.context(language)
     context.run("x = 1" if language == "python" else "var x = 1").ok()
     thread, results = in_background(lambda: context.run(loop))

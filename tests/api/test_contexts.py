@@ -87,7 +87,9 @@ def test_any_printable_name_does(sandbox: Sandbox, name: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_runs_without_a_context_share_the_languages_default(sandbox: Sandbox, language: str) -> None:
+def test_runs_without_a_context_share_the_languages_default(
+    sandbox: Sandbox, language: str
+) -> None:
     first = sandbox.run(ONE[language], language=language).ok()
     second = sandbox.run("x + 1", language=language).ok()
     by_binding = sandbox.run("x + 2", binding=language.upper()).ok()
@@ -98,7 +100,10 @@ def test_runs_without_a_context_share_the_languages_default(sandbox: Sandbox, la
 
 
 def test_each_language_has_a_default_of_its_own(sandbox: Sandbox) -> None:
-    ids = {sandbox.run(ONE[language], language=language).ok().raw["contextId"] for language in LANGUAGES}
+    ids = {
+        sandbox.run(ONE[language], language=language).ok().raw["contextId"]
+        for language in LANGUAGES
+    }
     assert len(ids) == 3
     explicit = sandbox.context("python")
     assert explicit.run("x").error_name == "NameError"
@@ -169,17 +174,28 @@ def test_a_context_may_start_in_a_directory_with_an_environment(sandbox: Sandbox
     described = context.get()
     assert described["cwd"] == "/workspace/project/src"
     assert described["envKeys"] == ["MODE", "SECRET"] and "s3" not in str(described)
-    assert context.value("import os; os.getcwd(), os.environ['MODE']") == "('/workspace/project/src', 'test')"
+    assert (
+        context.value("import os; os.getcwd(), os.environ['MODE']")
+        == "('/workspace/project/src', 'test')"
+    )
     context.evict()
-    run = context.run("os.getcwd(), os.environ['MODE'], os.environ['X']", env={"MODE": "once", "X": "y"})
+    run = context.run(
+        "os.getcwd(), os.environ['MODE'], os.environ['X']", env={"MODE": "once", "X": "y"}
+    )
     assert run.ok().result == "('/workspace/project/src', 'once', 'y')"
     assert context.value("os.environ['MODE'], 'X' in os.environ") == "('test', False)"
 
 
 @pytest.mark.parametrize(
     ("cwd", "code"),
-    [("/", "path_outside_workspace"), ("..", "path_outside_workspace"), ("/etc", "path_outside_workspace"),
-     ("/workspace/../etc", "path_outside_workspace"), ("a\x00b", "invalid_request"), (5, "invalid_request")],
+    [
+        ("/", "path_outside_workspace"),
+        ("..", "path_outside_workspace"),
+        ("/etc", "path_outside_workspace"),
+        ("/workspace/../etc", "path_outside_workspace"),
+        ("a\x00b", "invalid_request"),
+        (5, "invalid_request"),
+    ],
 )
 def test_a_directory_outside_is_refused(sandbox: Sandbox, cwd: Any, code: str) -> None:
     with pytest.raises(ApiError) as caught:
@@ -190,9 +206,14 @@ def test_a_directory_outside_is_refused(sandbox: Sandbox, cwd: Any, code: str) -
     assert (run.value.status, run.value.code) == (400, code)
 
 
-@pytest.mark.parametrize("env", [{"1A": "x"}, {"": "x"}, {"A B": "x"}, {"A": 5}, {"A": "x\x00"}, ["A"], "A"])
+@pytest.mark.parametrize(
+    "env", [{"1A": "x"}, {"": "x"}, {"A B": "x"}, {"A": 5}, {"A": "x\x00"}, ["A"], "A"]
+)
 def test_an_environment_that_is_none_is_refused(sandbox: Sandbox, env: Any) -> None:
-    for call in (lambda: sandbox.context("python", env=env), lambda: sandbox.run("1", language="python", env=env)):
+    for call in (
+        lambda: sandbox.context("python", env=env),
+        lambda: sandbox.run("1", language="python", env=env),
+    ):
         with pytest.raises(ApiError) as caught:
             call()
         assert (caught.value.status, caught.value.code) == (400, "invalid_request")
@@ -207,8 +228,12 @@ def test_reserved_environment_names_are_refused(sandbox: Sandbox) -> None:
 
 def test_execution_counts_are_each_contexts_own(sandbox: Sandbox) -> None:
     first, second = sandbox.context("python"), sandbox.context("python")
-    counts = [first.run("1").raw["executionCount"], second.run("1").raw["executionCount"],
-              first.run("1/0").raw["executionCount"], first.run("1").raw["executionCount"]]
+    counts = [
+        first.run("1").raw["executionCount"],
+        second.run("1").raw["executionCount"],
+        first.run("1/0").raw["executionCount"],
+        first.run("1").raw["executionCount"],
+    ]
     assert counts == [1, 1, 2, 3]
     first.evict()
     assert first.run("1").raw["executionCount"] == 4

@@ -29,8 +29,15 @@ def test_a_whole_file(file: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("value", "first", "last"),
-    [("bytes=0-0", 0, 0), ("bytes=10-19", 10, 19), ("bytes=4000-", 4000, 4095), ("bytes=-6", 4090, 4095),
-     ("bytes=4090-9999999999", 4090, 4095), ("bytes=-99999", 0, 4095), ("Bytes=1-1", 1, 1)],
+    [
+        ("bytes=0-0", 0, 0),
+        ("bytes=10-19", 10, 19),
+        ("bytes=4000-", 4000, 4095),
+        ("bytes=-6", 4090, 4095),
+        ("bytes=4090-9999999999", 4090, 4095),
+        ("bytes=-99999", 0, 4095),
+        ("Bytes=1-1", 1, 1),
+    ],
 )
 def test_a_range(file: Sandbox, value: str, first: int, last: int) -> None:
     response = file.download("data.bin", {"range": value})
@@ -47,7 +54,9 @@ def test_a_range_outside(file: Sandbox, value: str) -> None:
     assert response.json()["error"]["code"] == "invalid_request"
 
 
-@pytest.mark.parametrize("value", ["bytes=a-b", "bytes=2-1", "lines=0-1", "bytes=", "bytes=-", "bytes=0-0,5-5", "x"])
+@pytest.mark.parametrize(
+    "value", ["bytes=a-b", "bytes=2-1", "lines=0-1", "bytes=", "bytes=-", "bytes=0-0,5-5", "x"]
+)
 def test_a_range_that_is_none_is_ignored(file: Sandbox, value: str) -> None:
     response = file.download("data.bin", {"range": value})
     assert (response.status_code, response.content) == (200, CONTENT)
@@ -69,7 +78,9 @@ def test_a_large_file_arrives_unchanged(sandbox: Sandbox) -> None:
     code = "import random, hashlib\nb = random.Random(1).randbytes(20_000_000)\nopen('big', 'wb').write(b)\nhashlib.sha256(b).hexdigest()"
     expected = sandbox.run(code, language="python").ok().result
     digest = hashlib.sha256()
-    with sandbox.client.http.stream("GET", f"{sandbox.path}/files/download", params={"path": "big"}) as response:
+    with sandbox.client.http.stream(
+        "GET", f"{sandbox.path}/files/download", params={"path": "big"}
+    ) as response:
         for piece in response.iter_bytes():
             digest.update(piece)
     assert repr(digest.hexdigest()) == expected
@@ -100,4 +111,6 @@ def test_the_name_in_the_header_is_escaped(sandbox: Sandbox) -> None:
     assert response.content == b"x"
     assert "x" not in response.headers
     disposition = response.headers["content-disposition"]
-    assert "\r" not in disposition and "\n" not in disposition and "filename*=UTF-8''" in disposition
+    assert (
+        "\r" not in disposition and "\n" not in disposition and "filename*=UTF-8''" in disposition
+    )

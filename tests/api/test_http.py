@@ -24,7 +24,12 @@ def exchange(client: Client, data: bytes, half_close: bool = True) -> bytes:
 
 
 def head(client: Client, start: str, *headers: str) -> bytes:
-    lines = [start, f"host: {urlsplit(client.url).netloc}", f"authorization: Bearer {client.key}", *headers]
+    lines = [
+        start,
+        f"host: {urlsplit(client.url).netloc}",
+        f"authorization: Bearer {client.key}",
+        *headers,
+    ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
@@ -43,7 +48,13 @@ def test_requests_in_a_row_are_answered_in_order(client: Client) -> None:
 def test_a_chunked_request_body(client: Client) -> None:
     body = b'{"metadata": {"sent": "in chunks"}}'
     chunks = b"".join(b"%x\r\n%s\r\n" % (1, bytes([byte])) for byte in body) + b"0\r\n\r\n"
-    start = head(client, "POST /v1/sandboxes HTTP/1.1", "content-type: application/json", "transfer-encoding: chunked", "connection: close")
+    start = head(
+        client,
+        "POST /v1/sandboxes HTTP/1.1",
+        "content-type: application/json",
+        "transfer-encoding: chunked",
+        "connection: close",
+    )
     answer = exchange(client, start + chunks)
     assert status_of(answer) == 201 and b"in chunks" in answer
 
@@ -51,7 +62,16 @@ def test_a_chunked_request_body(client: Client) -> None:
 def test_expect_100_continue(client: Client) -> None:
     address = urlsplit(client.url)
     with socket.create_connection((address.hostname, address.port), 30) as connection:
-        connection.sendall(head(client, "POST /v1/sandboxes HTTP/1.1", "content-type: application/json", "content-length: 2", "expect: 100-continue", "connection: close"))
+        connection.sendall(
+            head(
+                client,
+                "POST /v1/sandboxes HTTP/1.1",
+                "content-type: application/json",
+                "content-length: 2",
+                "expect: 100-continue",
+                "connection: close",
+            )
+        )
         assert connection.recv(100).startswith(b"HTTP/1.1 100")
         connection.sendall(b"{}")
         assert connection.recv(100).startswith(b"HTTP/1.1 201")
@@ -59,7 +79,12 @@ def test_expect_100_continue(client: Client) -> None:
 
 def test_http_1_0_gets_no_chunks(client: Client, sandbox: Sandbox) -> None:
     body = json.dumps({"code": "print(1)", "language": "python"}).encode()
-    start = head(client, f"POST {sandbox.path}/code/runs/stream HTTP/1.0", "content-type: application/json", f"content-length: {len(body)}")
+    start = head(
+        client,
+        f"POST {sandbox.path}/code/runs/stream HTTP/1.0",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+    )
     answer = exchange(client, start + body, half_close=False)
     headers, _, content = answer.partition(b"\r\n\r\n")
     assert b"chunked" not in headers.lower()
@@ -94,7 +119,12 @@ def test_malformed_requests_are_refused_and_hurt_nobody(client: Client, data: by
 
 def test_a_body_over_the_limit_is_refused_early(client: Client, sandbox: Sandbox) -> None:
     limit = client.get("/v1/capabilities")["capabilities"]["limits"]["requestBytes"]
-    start = head(client, f"POST {sandbox.path}/code/runs HTTP/1.1", "content-type: application/json", f"content-length: {limit + 1}")
+    start = head(
+        client,
+        f"POST {sandbox.path}/code/runs HTTP/1.1",
+        "content-type: application/json",
+        f"content-length: {limit + 1}",
+    )
     answer = exchange(client, start)
     assert status_of(answer) == 413
     assert b'"invalid_request"' in answer
@@ -102,7 +132,9 @@ def test_a_body_over_the_limit_is_refused_early(client: Client, sandbox: Sandbox
 
 def test_a_request_that_never_ends_holds_nobody_up(client: Client) -> None:
     address = urlsplit(client.url)
-    connections = [socket.create_connection((address.hostname, address.port), 30) for _ in range(50)]
+    connections = [
+        socket.create_connection((address.hostname, address.port), 30) for _ in range(50)
+    ]
     try:
         for connection in connections:
             connection.sendall(b"POST /v1/sandboxes HTTP/1.1\r\nhost: x\r\n")

@@ -13,7 +13,11 @@ from quick.processes import wait_until
 
 def test_a_result_has_every_documented_field(client: Client, sandbox: Sandbox) -> None:
     response = client.http.post(
-        f"{sandbox.path}/code/runs", json={"code": "import sys\nprint('out')\nprint('err', file=sys.stderr)\n5", "language": "python"}
+        f"{sandbox.path}/code/runs",
+        json={
+            "code": "import sys\nprint('out')\nprint('err', file=sys.stderr)\n5",
+            "language": "python",
+        },
     )
     assert response.status_code == 200
     raw = response.json()["run"]
@@ -21,14 +25,26 @@ def test_a_result_has_every_documented_field(client: Client, sandbox: Sandbox) -
     assert response.headers["x-dormouse-run-id"] == raw["runId"]
     assert raw["sandboxId"] == sandbox.id and raw["contextId"].startswith("cctx_")
     assert (raw["language"], raw["binding"]) == ("python", "PYTHON")
-    assert (raw["executionCount"], raw["status"], raw["state"], raw["exitCode"]) == (1, "ok", "kept", None)
+    assert (raw["executionCount"], raw["status"], raw["state"], raw["exitCode"]) == (
+        1,
+        "ok",
+        "kept",
+        None,
+    )
     assert (raw["stdout"], raw["stderr"]) == ("out\n", "err\n")
     assert (raw["stdoutTruncated"], raw["stderrTruncated"]) == (False, False)
     assert (raw["stdoutBytes"], raw["stderrBytes"]) == (4, 4)
     assert raw["outputs"] == [{"kind": "inline", "format": "text", "value": "5", "isResult": True}]
     assert "error" not in raw
     assert isinstance(raw["durationMs"], int)
-    assert set(raw["usage"]) == {"fuelConsumed", "fuelLimit", "cpuMs", "wallMs", "memoryBytes", "peakMemoryBytes"}
+    assert set(raw["usage"]) == {
+        "fuelConsumed",
+        "fuelLimit",
+        "cpuMs",
+        "wallMs",
+        "memoryBytes",
+        "peakMemoryBytes",
+    }
     assert raw["files"] == {"written": [], "deleted": []}
 
 
@@ -43,7 +59,9 @@ def test_an_error_of_the_code_is_a_result(python: Context) -> None:
 
 
 def test_files_that_a_run_changed_are_named(python: Context) -> None:
-    run = python.run("import os\nos.mkdir('d')\nopen('d/a', 'w').write('1')\nopen('b', 'w').close()")
+    run = python.run(
+        "import os\nos.mkdir('d')\nopen('d/a', 'w').write('1')\nopen('b', 'w').close()"
+    )
     assert set(run.ok().raw["files"]["written"]) >= {"/workspace/d/a", "/workspace/b"}
     run = python.run("os.remove('b'); open('d/a', 'a').write('2'); os.rename('d', 'e')")
     files = run.ok().raw["files"]
@@ -65,7 +83,9 @@ def test_a_run_can_be_asked_about_afterwards(client: Client, python: Context) ->
 
 def test_a_run_in_progress_is_a_conflict(client: Client, python: Context) -> None:
     with client.http.stream(
-        "POST", f"{python.sandbox.path}/code/runs/stream", json={"code": "while True: pass", "contextId": python.id}
+        "POST",
+        f"{python.sandbox.path}/code/runs/stream",
+        json={"code": "while True: pass", "contextId": python.id},
     ) as response:
         run_id = response.headers["x-dormouse-run-id"]
         assert response.headers["x-dormouse-context-id"] == python.id
@@ -79,7 +99,10 @@ def test_a_run_in_progress_is_a_conflict(client: Client, python: Context) -> Non
 
 @pytest.mark.parametrize("timeout", [0, -1, 1e12, "5", None, 1.5, 600_001, True, [], {}])
 def test_time_limits_that_are_none_are_refused(python: Context, timeout: Any) -> None:
-    for call in (lambda: python.run("1", timeoutMs=timeout), lambda: python.stream("1", timeoutMs=timeout)):
+    for call in (
+        lambda: python.run("1", timeoutMs=timeout),
+        lambda: python.stream("1", timeoutMs=timeout),
+    ):
         with pytest.raises(ApiError) as caught:
             call()
         assert (caught.value.status, caught.value.code) == (400, "invalid_request")
@@ -113,8 +136,19 @@ def test_a_memory_limit_of_one_run(python: Context) -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"fuel": 0}, {"fuel": -1}, {"fuel": "1"}, {"memoryBytes": 0}, {"memoryBytes": 2**40}, {"stdin": 5},
-     {"artifactPolicy": "other"}, {"artifactPolicy": None}, {"contextId": ""}, {"contextId": 5}, {"env": None}],
+    [
+        {"fuel": 0},
+        {"fuel": -1},
+        {"fuel": "1"},
+        {"memoryBytes": 0},
+        {"memoryBytes": 2**40},
+        {"stdin": 5},
+        {"artifactPolicy": "other"},
+        {"artifactPolicy": None},
+        {"contextId": ""},
+        {"contextId": 5},
+        {"env": None},
+    ],
 )
 def test_fields_out_of_range_are_refused(sandbox: Sandbox, fields: dict[str, Any]) -> None:
     with pytest.raises(ApiError) as caught:
@@ -125,7 +159,9 @@ def test_fields_out_of_range_are_refused(sandbox: Sandbox, fields: dict[str, Any
 
 def test_stdin_is_text_of_the_run(python: Context) -> None:
     text = "zeile 1\nпривет\n🦔" * 1000
-    assert python.run("import sys, hashlib; hashlib.sha256(sys.stdin.buffer.read()).hexdigest()", stdin=text).ok()
+    assert python.run(
+        "import sys, hashlib; hashlib.sha256(sys.stdin.buffer.read()).hexdigest()", stdin=text
+    ).ok()
     assert python.run("len(sys.stdin.read())", stdin=text).ok().result == str(len(text))
     assert python.run("sys.stdin.read()").ok().result == "''"
 
@@ -159,7 +195,10 @@ def test_the_last_commit_to_a_path_wins_and_others_are_merged(sandbox: Sandbox) 
     first, second = sandbox.context("python"), sandbox.context("python")
     sandbox.write("shared", "start")
     with ThreadPoolExecutor(2) as pool:
-        slow = pool.submit(first.run, "import time\nopen('shared', 'w').write('slow')\nopen('mine', 'w').write('1')\ntime.sleep(0.8)")
+        slow = pool.submit(
+            first.run,
+            "import time\nopen('shared', 'w').write('slow')\nopen('mine', 'w').write('1')\ntime.sleep(0.8)",
+        )
         wait_until(lambda: first.get()["running"], "the run starts")
         second.run("open('shared', 'w').write('quick'); open('theirs', 'w').write('2')").ok()
         slow.result(60).ok()
@@ -172,12 +211,24 @@ def test_every_context_reads_what_the_others_wrote(sandbox: Sandbox) -> None:
     python, javascript = sandbox.context("python"), sandbox.context("javascript")
     typescript = sandbox.context("typescript")
     python.run("open('p.txt', 'w').write('from python')").ok()
-    run = javascript.run("const fs = require('fs'); fs.writeFileSync('j.txt', 'from javascript'); fs.readFileSync('p.txt', 'utf8')")
+    run = javascript.run(
+        "const fs = require('fs'); fs.writeFileSync('j.txt', 'from javascript'); fs.readFileSync('p.txt', 'utf8')"
+    )
     assert run.ok().result == "'from python'"
-    assert typescript.run("import fs from 'node:fs'; const s: string = fs.readFileSync('j.txt', 'utf8'); s").ok().result == "'from javascript'"
+    assert (
+        typescript.run(
+            "import fs from 'node:fs'; const s: string = fs.readFileSync('j.txt', 'utf8'); s"
+        )
+        .ok()
+        .result
+        == "'from javascript'"
+    )
     python.evict()
     sandbox.write("api.txt", "from outside")
-    assert python.value("[open(n).read() for n in ('j.txt', 'api.txt')]") == "['from javascript', 'from outside']"
+    assert (
+        python.value("[open(n).read() for n in ('j.txt', 'api.txt')]")
+        == "['from javascript', 'from outside']"
+    )
     sandbox.remove("api.txt")
     assert python.value("import os; os.path.exists('api.txt')") == "False"
 

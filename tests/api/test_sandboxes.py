@@ -2,7 +2,7 @@
 """Sandboxes: their life, their list, their description."""
 
 import re
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -83,7 +83,9 @@ def test_a_page_size_out_of_range_is_refused(client: Client, limit: str) -> None
 
 
 @pytest.mark.parametrize("cursor", ["x", "🦔", "A" * 5000, "../..", "0", "-1"])
-def test_a_forged_cursor_is_refused_or_empty_but_never_a_failure(client: Client, cursor: str) -> None:
+def test_a_forged_cursor_is_refused_or_empty_but_never_a_failure(
+    client: Client, cursor: str
+) -> None:
     response = client.http.get("/v1/sandboxes", params={"cursor": cursor})
     assert response.status_code in (200, 400)
 
@@ -95,7 +97,7 @@ def test_the_ttl_counts_from_now(client: Client, sandbox: Sandbox, path: str) ->
     changed = response.json()["sandbox"]
     assert changed["ttlMs"] == 3_600_000
     ends = datetime.fromisoformat(changed["expiresAt"].replace("Z", "+00:00"))
-    assert 3500 < (ends - datetime.now(timezone.utc)).total_seconds() <= 3601
+    assert 3500 < (ends - datetime.now(UTC)).total_seconds() <= 3601
     assert ("deprecation" in response.headers) == (path == "extend")
 
 

@@ -38,7 +38,15 @@ def test_the_reported_version_is_the_interpreters(sandbox: Sandbox) -> None:
 def test_capabilities(client: Client) -> None:
     capabilities = client.get("/v1/capabilities")["capabilities"]
     assert capabilities["server"] == "dormouse" and capabilities["durability"] == "process"
-    assert set(capabilities["features"]) >= {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env"}
+    assert set(capabilities["features"]) >= {
+        "streaming",
+        "fork",
+        "rollback",
+        "interrupt",
+        "evict",
+        "stdin",
+        "env",
+    }
     assert capabilities["bindings"] == client.get("/v1/bindings")["data"]
     limits = capabilities["limits"]
     assert limits["contextsPerSandbox"] == 8 and limits["maxTimeoutMs"] == 600_000
@@ -51,7 +59,9 @@ def test_metrics_are_prometheus_text_and_count(client: Client, sandbox: Sandbox)
     assert metric(client, 'dormouse_runs_total{status="ok"}') == before + 1
     assert metric(client, "dormouse_contexts") >= 1
     for line in client.http.get("/metrics").text.splitlines():
-        assert line.startswith("# ") or re.fullmatch(r'[a-z_]+(\{[^}]*\})? [-+.e0-9Inf]+', line), line
+        assert line.startswith("# ") or re.fullmatch(r"[a-z_]+(\{[^}]*\})? [-+.e0-9Inf]+", line), (
+            line
+        )
 
 
 def metric(client: Client, name: str) -> float:
@@ -79,8 +89,18 @@ def test_the_openapi_document_names_every_route(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "authorization",
-    [None, "", "Bearer", "Bearer ", "Bearer x", "Basic x", "dm_live_x", "Bearer dm_live_aaaaaaaaaa_bbbb",
-     "Bearer " + "a" * 5000, "Bearer dm_live_"],
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer x",
+        "Basic x",
+        "dm_live_x",
+        "Bearer dm_live_aaaaaaaaaa_bbbb",
+        "Bearer " + "a" * 5000,
+        "Bearer dm_live_",
+    ],
 )
 def test_without_a_good_key_nothing_is_told(client: Client, authorization: str | None) -> None:
     headers = {} if authorization is None else {"authorization": authorization}
@@ -95,13 +115,19 @@ def test_a_key_with_one_wrong_character_is_none(client: Client) -> None:
     key = client.key
     for position in (len(key) - 1, len(key) // 2, 10):
         wrong = key[:position] + ("a" if key[position] != "a" else "b") + key[position + 1 :]
-        response = httpx.get(f"{client.url}/v1/sandboxes", headers={"authorization": f"Bearer {wrong}"}, trust_env=False)
+        response = httpx.get(
+            f"{client.url}/v1/sandboxes",
+            headers={"authorization": f"Bearer {wrong}"},
+            trust_env=False,
+        )
         assert response.status_code == 401
 
 
 def test_the_scheme_is_case_insensitive(client: Client) -> None:
     headers = {"Authorization": f"bearer {client.key}"}
-    assert httpx.get(f"{client.url}/v1/sandboxes", headers=headers, trust_env=False).status_code == 200
+    assert (
+        httpx.get(f"{client.url}/v1/sandboxes", headers=headers, trust_env=False).status_code == 200
+    )
 
 
 def test_the_key_file_is_private(server: Server) -> None:
@@ -112,11 +138,21 @@ def test_the_key_file_is_private(server: Server) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/", 404), ("GET", "/nothing", 404), ("GET", "/v1/nothing", 404), ("POST", "/healthz", 405),
-     ("PUT", "/v1/sandboxes", 405), ("GET", "/v1/sandboxes/", 404), ("GET", "//v1/sandboxes", 404),
-     ("GET", "/v1/sandboxes/../sandboxes", 404), ("GET", "/v1/sandboxes/%2e%2e/files", 404)],
+    [
+        ("GET", "/", 404),
+        ("GET", "/nothing", 404),
+        ("GET", "/v1/nothing", 404),
+        ("POST", "/healthz", 405),
+        ("PUT", "/v1/sandboxes", 405),
+        ("GET", "/v1/sandboxes/", 404),
+        ("GET", "//v1/sandboxes", 404),
+        ("GET", "/v1/sandboxes/../sandboxes", 404),
+        ("GET", "/v1/sandboxes/%2e%2e/files", 404),
+    ],
 )
-def test_paths_and_methods_that_are_not_there(client: Client, method: str, path: str, status: int) -> None:
+def test_paths_and_methods_that_are_not_there(
+    client: Client, method: str, path: str, status: int
+) -> None:
     # Sent raw: clients tidy paths up.
     response = raw_request(client, method, path)
     assert response[0] == status

@@ -33,7 +33,9 @@ def test_an_error_is_an_event_and_part_of_the_result(python: Context) -> None:
     assert events[1]["data"]["name"] == "ZeroDivisionError"
 
 
-@pytest.mark.parametrize("code", ["while True: pass", "import sys; sys.exit(3)", "import os; os._exit(2)"])
+@pytest.mark.parametrize(
+    "code", ["while True: pass", "import sys; sys.exit(3)", "import os; os._exit(2)"]
+)
 def test_every_stream_ends_with_complete(python: Context, code: str) -> None:
     events = python.stream(code, timeoutMs=500)
     assert events[-1]["type"] == "complete"
@@ -77,7 +79,9 @@ for i in range(300):
         if i % 100 == 0:
             expected.append(("output", str(i)))
     assert merged(expected) == merged([(event["type"], content_of(event)) for event in events[:-1]])
-    assert events[-1]["data"]["stdout"] == "".join(text for kind, text in expected if kind == "stdout")
+    assert events[-1]["data"]["stdout"] == "".join(
+        text for kind, text in expected if kind == "stdout"
+    )
 
 
 def content_of(event: Event) -> str:
@@ -106,7 +110,9 @@ def test_a_reader_that_goes_away_does_not_stop_the_run(client: Client, python: C
     """The rule: a run goes on to its own end, and its output can be fetched by its id."""
     code = "import time\nfor i in range(10):\n    print(i, flush=True)\n    time.sleep(0.1)\nx = 'finished'"
     with client.http.stream(
-        "POST", f"{python.sandbox.path}/code/runs/stream", json={"code": code, "contextId": python.id}
+        "POST",
+        f"{python.sandbox.path}/code/runs/stream",
+        json={"code": code, "contextId": python.id},
     ) as response:
         run_id = response.headers["x-dormouse-run-id"]
         next(response.iter_raw())
@@ -117,9 +123,13 @@ def test_a_reader_that_goes_away_does_not_stop_the_run(client: Client, python: C
 
 @pytest.mark.parametrize("way", ["fin", "reset", "half-close"])
 @pytest.mark.parametrize("route", ["runs", "runs/stream"])
-def test_a_connection_that_breaks_holds_nothing(client: Client, python: Context, way: str, route: str) -> None:
+def test_a_connection_that_breaks_holds_nothing(
+    client: Client, python: Context, way: str, route: str
+) -> None:
     address = urlsplit(client.url)
-    body = b'{"code": "import time; time.sleep(0.3); x = 1", "contextId": "%s"}' % python.id.encode()
+    body = (
+        b'{"code": "import time; time.sleep(0.3); x = 1", "contextId": "%s"}' % python.id.encode()
+    )
     head = (
         f"POST {python.sandbox.path}/code/{route} HTTP/1.1\r\nhost: {address.netloc}\r\n"
         f"authorization: Bearer {client.key}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"

@@ -6,7 +6,9 @@ from quick.client import Context
 
 
 def test_a_module_of_the_workspace_stays_imported(python: Context, between: Between) -> None:
-    python.run("open('m.py', 'w').write('state = []\\ndef add(x):\\n    state.append(x)\\n    return state\\n')\nimport m\nm.add(1)").ok()
+    python.run(
+        "open('m.py', 'w').write('state = []\\ndef add(x):\\n    state.append(x)\\n    return state\\n')\nimport m\nm.add(1)"
+    ).ok()
     between(python)
     assert python.value("m.add(2)") == "[1, 2]"
     python.run("import os; os.remove('m.py')").ok()
@@ -15,7 +17,9 @@ def test_a_module_of_the_workspace_stays_imported(python: Context, between: Betw
 
 
 def test_a_coroutine_and_an_async_generator_halfway(python: Context, between: Between) -> None:
-    python.run("import asyncio\nasync def steps():\n    for i in range(5):\n        await asyncio.sleep(0)\n        yield i\nagen = steps()").ok()
+    python.run(
+        "import asyncio\nasync def steps():\n    for i in range(5):\n        await asyncio.sleep(0)\n        yield i\nagen = steps()"
+    ).ok()
     for i in range(3):
         between(python)
         assert python.value("await anext(agen)") == str(i)
@@ -44,15 +48,22 @@ def test_javascript_state(javascript: Context, between: Between) -> None:
     ).ok()
     between(javascript)
     assert javascript.value("it.next(5).value + it.next(1).value") == "11"
-    assert javascript.value("[weak.get(key), o[symbol], o.twice, bound(3), re.lastIndex, re.exec('abacad')[1]]") == "[ 'held', 1, 8, 5, 2, 'c' ]"
+    assert (
+        javascript.value(
+            "[weak.get(key), o[symbol], o.twice, bound(3), re.lastIndex, re.exec('abacad')[1]]"
+        )
+        == "[ 'held', 1, 8, 5, 2, 'c' ]"
+    )
     between(javascript)
     javascript.run("settle('late')").ok()
     assert javascript.value("[seen, dv.getFloat64(0) === Math.PI]") == "[ [ 'late' ], true ]"
 
 
 def test_a_large_heap(python: Context, between: Between) -> None:
-    python.run("import hashlib\ndata = {i: str(i) * 3 for i in range(200_000)}\nblob = bytes(range(256)) * 100_000\ndigest = hashlib.sha256(blob).hexdigest()").ok()
+    python.run(
+        "import hashlib\ndata = {i: str(i) * 3 for i in range(200_000)}\nblob = bytes(range(256)) * 100_000\ndigest = hashlib.sha256(blob).hexdigest()"
+    ).ok()
     between(python)
-    assert python.value("sum(map(len, data.values())), hashlib.sha256(blob).hexdigest() == digest") == str(
-        (sum(len(str(i)) * 3 for i in range(200_000)), True)
-    )
+    assert python.value(
+        "sum(map(len, data.values())), hashlib.sha256(blob).hexdigest() == digest"
+    ) == str((sum(len(str(i)) * 3 for i in range(200_000)), True))

@@ -29,7 +29,9 @@ def test_new_contexts_draw_different_numbers(sandbox: Sandbox, language: str) ->
 
 
 @pytest.mark.parametrize("language", DRAW)
-def test_forks_and_rollbacks_draw_different_numbers(sandbox: Sandbox, language: str, between: Between) -> None:
+def test_forks_and_rollbacks_draw_different_numbers(
+    sandbox: Sandbox, language: str, between: Between
+) -> None:
     context = sandbox.context(language)
     generation = context.run(DRAW[language]).ok().context["generation"]
     between(context)
@@ -59,6 +61,10 @@ def test_a_seeded_sequence_goes_on(python: Context, between: Between) -> None:
 def test_string_hashes_stay_within_a_context(python: Context, between: Between) -> None:
     python.run("s = {'a', 'b', 'ключ'}; d = {('x', 1): 2}; h = hash('ключ'), hash(b'x')").ok()
     between(python)
-    assert python.value("h == (hash('ключ'), hash(b'x')), 'ключ' in s, d['x', 1]") == "(True, True, 2)"
+    assert (
+        python.value("h == (hash('ключ'), hash(b'x')), 'ключ' in s, d['x', 1]") == "(True, True, 2)"
+    )
     forked = python.fork()
-    assert forked.value("h == (hash('ключ'), hash(b'x')), 'ключ' in s, d['x', 1]") == "(True, True, 2)"
+    assert (
+        forked.value("h == (hash('ключ'), hash(b'x')), 'ключ' in s, d['x', 1]") == "(True, True, 2)"
+    )

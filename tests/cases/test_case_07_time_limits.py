@@ -19,7 +19,9 @@ SLACK_MS = 1900
 
 @pytest.mark.parametrize("language", LOOP)
 @pytest.mark.parametrize("limit", [300, 2000])
-def test_a_blocking_run_ends_at_its_limit(sandbox: Sandbox, between: Between, language: str, limit: int) -> None:
+def test_a_blocking_run_ends_at_its_limit(
+    sandbox: Sandbox, between: Between, language: str, limit: int
+) -> None:
     context = sandbox.context(language)
     context.run("1").ok()
     between(context)
@@ -38,7 +40,19 @@ def test_a_stream_ends_at_its_limit(python: Context) -> None:
 
 
 def test_the_command_line_ends_at_its_limit(server: Server, sandbox: Sandbox) -> None:
-    command = [str(DORMOUSE), "run", "--json", "--data", str(server.data), "-s", sandbox.id, "--timeout", "2s", "-c", LOOP["python"]]
+    command = [
+        str(DORMOUSE),
+        "run",
+        "--json",
+        "--data",
+        str(server.data),
+        "-s",
+        sandbox.id,
+        "--timeout",
+        "2s",
+        "-c",
+        LOOP["python"],
+    ]
     ended = subprocess.run(command, capture_output=True, timeout=60, check=False)
     run = json.loads(ended.stdout)["run"]
     assert ended.returncode == 1 and run["status"] == "timeout"
@@ -62,5 +76,8 @@ def test_a_configured_default_and_ceiling(new_server: NewServer) -> None:
     run = context.run(LOOP["python"])
     assert run.status == "timeout" and run.raw["usage"]["wallMs"] < 500 + SLACK_MS
     assert server.client.get("/v1/capabilities")["capabilities"]["limits"]["maxTimeoutMs"] == 1000
-    response = server.client.http.post(f"{context.sandbox.path}/code/runs", json={"code": "1", "contextId": context.id, "timeoutMs": 1001})
+    response = server.client.http.post(
+        f"{context.sandbox.path}/code/runs",
+        json={"code": "1", "contextId": context.id, "timeoutMs": 1001},
+    )
     assert response.status_code == 400

@@ -31,7 +31,13 @@ def test_what_is_deleted_under_a_run(sandbox: Sandbox, way: str) -> None:
             context.delete()
         else:
             sandbox.delete()
-        assert waiting.result(60) in ("interrupted", "crashed", "not_found", "sandbox_destroyed", "conflict")
+        assert waiting.result(60) in (
+            "interrupted",
+            "crashed",
+            "not_found",
+            "sandbox_destroyed",
+            "conflict",
+        )
 
 
 def test_the_state_said_is_the_state_found(python: Context) -> None:

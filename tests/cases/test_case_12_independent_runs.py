@@ -11,7 +11,12 @@ from quick.processes import wait_until
 PROGRAMS = {
     "python": ("import time; time.sleep(0.5)", "1/0", "x = 5", "x"),
     "javascript": ("await new Promise(r => setTimeout(r, 500))", "null.x", "var x = 5", "x"),
-    "typescript": ("await new Promise<void>(r => setTimeout(r, 500))", "(null as any).x", "var x: number = 5", "x"),
+    "typescript": (
+        "await new Promise<void>(r => setTimeout(r, 500))",
+        "(null as any).x",
+        "var x: number = 5",
+        "x",
+    ),
 }
 
 
@@ -30,7 +35,10 @@ def test_errors_do_not_drop_the_queue(client: Client, sandbox: Sandbox, language
         waiting = []
         for number, code in enumerate(PROGRAMS[language], 1):
             waiting.append(pool.submit(context.run, code))
-            wait_until(lambda: in_progress(client) >= base + number or waiting[-1].done(), "the run is queued")
+            wait_until(
+                lambda: in_progress(client) >= base + number or waiting[-1].done(),
+                "the run is queued",
+            )
         runs = [one.result(60) for one in waiting]
     assert [run.raw["executionCount"] for run in runs] == [1, 2, 3, 4]
     assert [run.status for run in runs] == ["ok", "error", "ok", "ok"]

@@ -30,7 +30,9 @@ JAVASCRIPT = [
 def check_refused(run: Run) -> None:
     """Either the language's own error, or `oom`; never a crash, never a success."""
     if run.status == "error":
-        assert run.error_name in ("MemoryError", "RangeError", "InternalError", "OverflowError"), run.raw
+        assert run.error_name in ("MemoryError", "RangeError", "InternalError", "OverflowError"), (
+            run.raw
+        )
     else:
         assert run.status in ("oom", "timeout"), run.raw
         if run.status == "oom":
@@ -59,7 +61,12 @@ def test_it_can_be_caught(python: Context, javascript: Context) -> None:
     caught = "b = []\ntry:\n    while True: b.append(bytearray(10_000_000))\nexcept MemoryError:\n    n = len(b); del b\nn > 5"
     assert python.value(caught) == "True"
     assert python.value("n > 5") == "True"
-    assert javascript.value("let caught; try { new Uint8Array(2 ** 32) } catch (e) { caught = e.name } caught") == "'RangeError'"
+    assert (
+        javascript.value(
+            "let caught; try { new Uint8Array(2 ** 32) } catch (e) { caught = e.name } caught"
+        )
+        == "'RangeError'"
+    )
 
 
 def test_neighbours_are_untouched_and_memory_comes_back(sandbox: Sandbox) -> None:

@@ -36,7 +36,11 @@ PYTHON = [
     "x = None\nfor _ in range(200_000): x = (x,)\ndel x\nraise RecursionError",
 ]
 # Where Python itself answers otherwise.
-OTHER_ERRORS = {"exec('(' * 10000)", "import ast; ast.parse('(' * 10000 + ')' * 10000)", "import json; json.loads('[' * 100_000)"}
+OTHER_ERRORS = {
+    "exec('(' * 10000)",
+    "import ast; ast.parse('(' * 10000 + ')' * 10000)",
+    "import json; json.loads('[' * 100_000)",
+}
 
 JAVASCRIPT = [
     "(function f() { f(); })()",
@@ -63,7 +67,11 @@ def test_python(python: Context, between: Between, code: str) -> None:
     run = python.run(code, timeoutMs=20_000)
     assert run.status in ("error", "timeout"), run.raw
     if run.status == "error":
-        allowed = ("RecursionError", "MemoryError", "SyntaxError") if code in OTHER_ERRORS else ("RecursionError", "MemoryError")
+        allowed = (
+            ("RecursionError", "MemoryError", "SyntaxError")
+            if code in OTHER_ERRORS
+            else ("RecursionError", "MemoryError")
+        )
         assert run.error_name in allowed, run.raw
     between(python)
     assert python.value("keep") == "1"
@@ -92,10 +100,18 @@ def test_javascript_catches_it_every_time(javascript: Context, between: Between)
     javascript.run("function f(n) { return f(n + 1) + 1; }").ok()
     for _ in range(5):
         between(javascript)
-        assert javascript.value("let name; try { f(0) } catch (e) { name = e.name } name") == "'RangeError'"
+        assert (
+            javascript.value("let name; try { f(0) } catch (e) { name = e.name } name")
+            == "'RangeError'"
+        )
 
 
 def test_ordinary_depths_are_no_problem(python: Context, javascript: Context) -> None:
     assert python.value("def f(n): return n and 1 + f(n - 1)\nf(900)") == "900"
-    assert python.value("import json; a = []\nfor _ in range(500): a = [a]\nlen(json.dumps(a)), len(repr(a)) > 0") == "(1002, True)"
+    assert (
+        python.value(
+            "import json; a = []\nfor _ in range(500): a = [a]\nlen(json.dumps(a)), len(repr(a)) > 0"
+        )
+        == "(1002, True)"
+    )
     assert javascript.value("const g = n => n && 1 + g(n - 1); g(3000)") == "3000"

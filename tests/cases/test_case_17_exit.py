@@ -17,8 +17,13 @@ PYTHON = [
     ("import sys\ndef f():\n    sys.exit(9)\nlist(map(lambda _: f(), [1]))", 9),
     ("import asyncio, sys\nasync def f(): sys.exit(8)\nawait f()", 8),
 ]
-JAVASCRIPT = [("process.exit(3)", 3), ("process.exit()", 0), ("process.exitCode = 4; process.exit()", 4),
-              ("setTimeout(() => process.exit(5), 1)", 5), ("Promise.resolve().then(() => process.exit(6)); await new Promise(r => setTimeout(r, 50))", 6)]
+JAVASCRIPT = [
+    ("process.exit(3)", 3),
+    ("process.exit()", 0),
+    ("process.exitCode = 4; process.exit()", 4),
+    ("setTimeout(() => process.exit(5), 1)", 5),
+    ("Promise.resolve().then(() => process.exit(6)); await new Promise(r => setTimeout(r, 50))", 6),
+]
 
 
 @pytest.mark.parametrize(("code", "exit_code"), PYTHON)
@@ -60,7 +65,10 @@ def test_finally_and_atexit_do_not_run_again(python: Context, between: Between) 
     python.run("import atexit, sys\nlog = []\natexit.register(lambda: log.append('atexit'))").ok()
     for i in range(3):
         between(python)
-        assert python.run("try:\n    sys.exit(1)\nfinally:\n    log.append('finally')").status == "exited"
+        assert (
+            python.run("try:\n    sys.exit(1)\nfinally:\n    log.append('finally')").status
+            == "exited"
+        )
     between(python)
     log = python.value("log")
     assert log is not None and log.count("finally") == 3 and log.count("atexit") <= 1

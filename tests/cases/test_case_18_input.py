@@ -15,17 +15,31 @@ def test_a_prompt_is_output(python: Context, between: Between) -> None:
     assert (run.stdout, run.error_name) == ("Name? ", "EOFError")
 
 
-def test_lines_are_consumed_one_by_one_and_the_rest_is_dropped(python: Context, between: Between) -> None:
+def test_lines_are_consumed_one_by_one_and_the_rest_is_dropped(
+    python: Context, between: Between
+) -> None:
     assert python.run("input(), input()", stdin="a\nb\nc\n").ok().result == "('a', 'b')"
     between(python)
     assert python.run("import sys; sys.stdin.read()").ok().result == "''"
-    assert python.run("sys.stdin.readlines()", stdin="no newline at the end").ok().result == "['no newline at the end']"
+    assert (
+        python.run("sys.stdin.readlines()", stdin="no newline at the end").ok().result
+        == "['no newline at the end']"
+    )
 
 
 @pytest.mark.parametrize(
     "code",
-    ["breakpoint()", "import getpass; getpass.getpass()", "import pdb; pdb.set_trace()", "help()", "import code; code.interact()",
-     "import cmd; cmd.Cmd().cmdloop()", "input()", "import sys; sys.stdin.readline() or 1/0", "import fileinput; list(fileinput.input()) or 1/0"],
+    [
+        "breakpoint()",
+        "import getpass; getpass.getpass()",
+        "import pdb; pdb.set_trace()",
+        "help()",
+        "import code; code.interact()",
+        "import cmd; cmd.Cmd().cmdloop()",
+        "input()",
+        "import sys; sys.stdin.readline() or 1/0",
+        "import fileinput; list(fileinput.input()) or 1/0",
+    ],
 )
 def test_nothing_waits_for_a_terminal(python: Context, code: str) -> None:
     run = python.run(code, timeoutMs=10_000)
@@ -41,7 +55,10 @@ def test_getpass_reads_stdin(python: Context) -> None:
 
 
 def test_javascript(javascript: Context, between: Between) -> None:
-    assert javascript.run("require('fs').readFileSync(0, 'utf8')", stdin="a\nb").ok().result == r"'a\nb'"
+    assert (
+        javascript.run("require('fs').readFileSync(0, 'utf8')", stdin="a\nb").ok().result
+        == r"'a\nb'"
+    )
     between(javascript)
     assert javascript.run("require('fs').readFileSync('/dev/stdin', 'utf8')").ok().result == "''"
     run = javascript.run("prompt('Name?')", stdin="ada\n").ok()

@@ -56,7 +56,10 @@ def test_javascript(javascript: Context, between: Between, code: str) -> None:
 
 
 def test_the_rule_is_replacement(python: Context, javascript: Context) -> None:
-    assert python.run("import sys; n = sys.stdout.buffer.write(b'a\\xff\\xf0\\x9fb')").ok().stdout == "a\ufffd\ufffdb"
+    assert (
+        python.run("import sys; n = sys.stdout.buffer.write(b'a\\xff\\xf0\\x9fb')").ok().stdout
+        == "a\ufffd\ufffdb"
+    )
     run = python.run("raise ValueError('a\\ud83dz')")
     assert run.error is not None and run.error["message"] in ("a\ufffdz", r"a\ud83dz")
     assert python.value("'a\\ud83dz'") == r"'a\ud83dz'"
@@ -64,8 +67,13 @@ def test_the_rule_is_replacement(python: Context, javascript: Context) -> None:
 
 
 def test_code_and_stdin_may_not_hold_them(sandbox: Sandbox) -> None:
-    for body in (rb'{"code": "\"\ud83d\"", "language": "python"}', b'{"code": "\xff", "language": "python"}',
-                 rb'{"code": "1", "language": "python", "stdin": "\udfff"}'):
-        response = sandbox.client.http.post(f"{sandbox.path}/code/runs", content=body, headers={"content-type": "application/json"})
+    for body in (
+        rb'{"code": "\"\ud83d\"", "language": "python"}',
+        b'{"code": "\xff", "language": "python"}',
+        rb'{"code": "1", "language": "python", "stdin": "\udfff"}',
+    ):
+        response = sandbox.client.http.post(
+            f"{sandbox.path}/code/runs", content=body, headers={"content-type": "application/json"}
+        )
         assert response.status_code == 400, body
         assert response.json()["error"]["code"] == "invalid_request"

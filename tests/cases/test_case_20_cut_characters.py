@@ -6,10 +6,10 @@ import json
 import pytest
 
 from quick.client import Context
-from quick.sse import decode_stream
+from quick.sse import Event, decode_stream
 
 
-def stdout_of(events: list) -> str:  # type: ignore[type-arg]
+def stdout_of(events: list[Event]) -> str:
     return "".join(event["data"] for event in events if event["type"] == "stdout")
 
 
@@ -22,7 +22,9 @@ def test_an_emoji_written_byte_by_byte(python: Context) -> None:
 
 
 def test_a_character_cut_between_the_streams(python: Context) -> None:
-    code = "import os\nfor b in '🦔'.encode():\n    os.write(1, bytes([b])); os.write(2, bytes([b]))"
+    code = (
+        "import os\nfor b in '🦔'.encode():\n    os.write(1, bytes([b])); os.write(2, bytes([b]))"
+    )
     run = python.run(code).ok()
     assert (run.stdout, run.stderr) == ("🦔", "🦔")
 
@@ -56,7 +58,9 @@ def test_the_stream_may_be_cut_anywhere(python: Context) -> None:
     """Our own reader, fed the same bytes cut at every place."""
     sandbox = python.sandbox
     with sandbox.client.http.stream(
-        "POST", f"{sandbox.path}/code/runs/stream", json={"code": "print('é🦔\\r\\n'); display(1)", "contextId": python.id}
+        "POST",
+        f"{sandbox.path}/code/runs/stream",
+        json={"code": "print('é🦔\\r\\n'); display(1)", "contextId": python.id},
     ) as response:
         content = b"".join(response.iter_raw())
     whole = list(decode_stream([content]))

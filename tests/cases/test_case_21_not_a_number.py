@@ -29,4 +29,11 @@ def test_javascript(javascript: Context, between: Between) -> None:
 
 def test_numbers_keep_their_digits(python: Context) -> None:
     run = python.run("[0.1, 1e22, 1e-7, 2**53 + 1, -(2**63), 123456789012345678901234567890]").ok()
-    assert run.output("json")["value"] == [0.1, 1e22, 1e-7, 2**53 + 1, -(2**63), 123456789012345678901234567890]
+    assert run.output("json")["value"] == [
+        0.1,
+        1e22,
+        1e-7,
+        2**53 + 1,
+        -(2**63),
+        123456789012345678901234567890,
+    ]

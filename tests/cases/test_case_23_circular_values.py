@@ -43,8 +43,19 @@ def test_an_error_that_causes_itself(python: Context, javascript: Context) -> No
 
 @pytest.mark.parametrize(
     "code",
-    ["list(range(10**6))", "'x' * 10**7", "{i: i for i in range(10**6)}", "set(range(10**6))", "b'x' * 10**7", "bytearray(10**7)",
-     "a = []\nfor _ in range(10_000): a = [a]\na", "range(10**9)", "[['x' * 1000] * 1000] * 1000", "2**100_000", "'\\n' * 10**6"],
+    [
+        "list(range(10**6))",
+        "'x' * 10**7",
+        "{i: i for i in range(10**6)}",
+        "set(range(10**6))",
+        "b'x' * 10**7",
+        "bytearray(10**7)",
+        "a = []\nfor _ in range(10_000): a = [a]\na",
+        "range(10**9)",
+        "[['x' * 1000] * 1000] * 1000",
+        "2**100_000",
+        "'\\n' * 10**6",
+    ],
 )
 def test_large_python_values_are_cut(python: Context, code: str) -> None:
     result = python.run(code).ok().result
@@ -53,9 +64,17 @@ def test_large_python_values_are_cut(python: Context, code: str) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["Array.from({ length: 1e6 }, (_, i) => i)", "'x'.repeat(1e7)", "Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ['k' + i, i]))",
-     "let a = []; for (let i = 0; i < 10000; i++) a = [a]; a", "new Uint8Array(1e7)", "new Map(Array.from({ length: 1e5 }, (_, i) => [i, i]))",
-     "2n ** 100000n", "Array(1e9)", "new Set(Array(1e5).keys())"],
+    [
+        "Array.from({ length: 1e6 }, (_, i) => i)",
+        "'x'.repeat(1e7)",
+        "Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ['k' + i, i]))",
+        "let a = []; for (let i = 0; i < 10000; i++) a = [a]; a",
+        "new Uint8Array(1e7)",
+        "new Map(Array.from({ length: 1e5 }, (_, i) => [i, i]))",
+        "2n ** 100000n",
+        "Array(1e9)",
+        "new Set(Array(1e5).keys())",
+    ],
 )
 def test_large_javascript_values_are_cut(javascript: Context, code: str) -> None:
     result = javascript.run(code).ok().result

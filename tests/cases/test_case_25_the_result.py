@@ -8,6 +8,7 @@ import pytest
 
 from quick.client import Sandbox
 from quick.server import DORMOUSE, Server
+from quick.sse import Event
 
 TABLE = [
     ("python", "1+1;", "2"),
@@ -34,8 +35,12 @@ TABLE = [
 ]
 
 
-def result_in(events: list) -> str | None:  # type: ignore[type-arg]
-    found = [event["data"]["value"] for event in events if event["type"] == "output" and event["data"]["isResult"]]
+def result_in(events: list[Event]) -> str | None:
+    found = [
+        event["data"]["value"]
+        for event in events
+        if event["type"] == "output" and event["data"]["isResult"]
+    ]
     return found[0] if found else None
 
 
@@ -52,8 +57,24 @@ def test_command_line(server: Server, sandbox: Sandbox, language: str) -> None:
     for row_language, code, expected in TABLE:
         if row_language != language:
             continue
-        command = [str(DORMOUSE), "run", "--json", "--data", str(server.data), "-s", sandbox.id, "-l", language, "-c", code]
+        command = [
+            str(DORMOUSE),
+            "run",
+            "--json",
+            "--data",
+            str(server.data),
+            "-s",
+            sandbox.id,
+            "-l",
+            language,
+            "-c",
+            code,
+        ]
         ended = subprocess.run(command, capture_output=True, timeout=60, check=True)
         outputs = json.loads(ended.stdout)["run"]["outputs"]
-        found = [output["value"] for output in outputs if output["isResult"] and output["format"] == "text"]
+        found = [
+            output["value"]
+            for output in outputs
+            if output["isResult"] and output["format"] == "text"
+        ]
         assert found == ([] if expected is None else [expected]), code

@@ -2,9 +2,10 @@
 """Case 26: the order of all output is the order of the writes."""
 
 from quick.client import Context
+from quick.sse import Event
 
 
-def order_of(events: list) -> list[tuple[str, str]]:  # type: ignore[type-arg]
+def order_of(events: list[Event]) -> list[tuple[str, str]]:
     """Lines and outputs in order, streams merged where they are neighbours."""
     merged: list[tuple[str, str]] = []
     for event in events[:-1]:
@@ -44,10 +45,14 @@ console.log("end");
     for i in range(500):
         expected += [("stdout", str(i)), ("stderr", f"e{i}\n")]
     expected += [("output", "'middle'"), ("stdout", "end\n")]
-    assert [piece for piece in order_of(javascript.stream(code)) if piece != ("output", "undefined")] == expected
+    assert [
+        piece for piece in order_of(javascript.stream(code)) if piece != ("output", "undefined")
+    ] == expected
 
 
 def test_nothing_is_left_in_a_buffer(python: Context) -> None:
-    python.run("import sys; n = sys.stdout.write('a'); n = sys.stderr.write('b'); n = sys.stdout.buffer.write(b'c')").ok()
+    python.run(
+        "import sys; n = sys.stdout.write('a'); n = sys.stderr.write('b'); n = sys.stdout.buffer.write(b'c')"
+    ).ok()
     run = python.run("1").ok()
     assert (run.stdout, run.stderr) == ("", "")

@@ -55,7 +55,10 @@ def test_a_cut_is_between_characters(python: Context) -> None:
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
 def test_many_displays(sandbox: Sandbox, language: str) -> None:
-    code = {"python": "for i in range(5000): display(i)", "javascript": "for (let i = 0; i < 5000; i++) display(i)"}[language]
+    code = {
+        "python": "for i in range(5000): display(i)",
+        "javascript": "for (let i = 0; i < 5000; i++) display(i)",
+    }[language]
     outputs = sandbox.context(language).run(code).ok().outputs
     assert len(outputs) == 1001
     assert [output["value"] for output in outputs[:1000]] == [str(i) for i in range(1000)]

@@ -13,7 +13,9 @@ SECOND = "\n\n\n\ndef f():\n    b = 2\n    raise KeyError('second')\n"
 
 
 def frames(run: Run) -> list[tuple[str, int]]:
-    return [(name, int(line)) for name, line in re.findall(r'File "([^"]+)", line (\d+)', run.traceback)]
+    return [
+        (name, int(line)) for name, line in re.findall(r'File "([^"]+)", line (\d+)', run.traceback)
+    ]
 
 
 def test_each_version_shows_its_own_lines(python: Context, between: Between) -> None:
@@ -51,7 +53,15 @@ def test_lines_of_python_errors(python: Context, code: str, line: int) -> None:
     assert not any("dormouse" in name for name, _ in frames(run))
 
 
-@pytest.mark.parametrize(("code", "line"), [("x = 1\ny = = 2\nz = 3", 2), ("def f(:\n  pass", 1), ("a = 1\n b = 2", 2), ("x = (\n1,\n", 1)])
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("x = 1\ny = = 2\nz = 3", 2),
+        ("def f(:\n  pass", 1),
+        ("a = 1\n b = 2", 2),
+        ("x = (\n1,\n", 1),
+    ],
+)
 def test_lines_of_python_syntax_errors(python: Context, code: str, line: int) -> None:
     run = python.run(code)
     assert run.error is not None and run.error["name"] in ("SyntaxError", "IndentationError")
@@ -64,7 +74,9 @@ def test_chained_and_imported_errors(python: Context, between: Between) -> None:
     python.sandbox.write("m.py", "def g(x):\n\n    return x / 0\n")
     python.run("import m").ok()
     between(python)
-    run = python.run("try:\n    m.g(1)\nexcept ZeroDivisionError as e:\n    raise RuntimeError('outer') from e")
+    run = python.run(
+        "try:\n    m.g(1)\nexcept ZeroDivisionError as e:\n    raise RuntimeError('outer') from e"
+    )
     assert "direct cause" in run.traceback and "return x / 0" in run.traceback
     assert ("/workspace/m.py", 3) in frames(run) or ("m.py", 3) in frames(run)
     assert run.error_name == "RuntimeError"
@@ -77,7 +89,9 @@ def test_the_source_can_be_asked_for(python: Context, between: Between) -> None:
     assert python.value("inspect.getsource(f)") == repr(FIRST)
     python.run("class C:\n    def m(self):\n        return 1").ok()
     between(python)
-    assert python.value("inspect.getsource(C)") == repr("class C:\n    def m(self):\n        return 1\n")
+    assert python.value("inspect.getsource(C)") == repr(
+        "class C:\n    def m(self):\n        return 1\n"
+    )
 
 
 def test_a_fork_keeps_the_sources(python: Context) -> None:
@@ -115,7 +129,9 @@ def test_javascript_versions(javascript: Context, between: Between) -> None:
 
 
 def test_types_do_not_shift_lines(typescript: Context, between: Between) -> None:
-    typescript.run("interface A {\n  a: number;\n\n  b: string;\n}\ntype B = {\n  c: A;\n};\nfunction f(x: A):\n  never {\n  throw new Error(x.b);\n}").ok()
+    typescript.run(
+        "interface A {\n  a: number;\n\n  b: string;\n}\ntype B = {\n  c: A;\n};\nfunction f(x: A):\n  never {\n  throw new Error(x.b);\n}"
+    ).ok()
     between(typescript)
     run = typescript.run("enum E {\n  A,\n  B,\n}\n\nf({ a: 1, b: 'typed' });")
     assert run.error is not None and run.error["message"] == "typed"

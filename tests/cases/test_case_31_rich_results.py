@@ -26,8 +26,14 @@ def test_all_forms_of_one_value(python: Context, between: Between) -> None:
     between(python)
     run = python.run(ALL_KINDS).ok()
     assert kinds(run) == [
-        ("text", "inline"), ("markdown", "inline"), ("html", "rejected"), ("latex", "inline"), ("json", "inline"),
-        ("svg", "rejected"), ("png", "rejected"), ("jpeg", "rejected"),
+        ("text", "inline"),
+        ("markdown", "inline"),
+        ("html", "rejected"),
+        ("latex", "inline"),
+        ("json", "inline"),
+        ("svg", "rejected"),
+        ("png", "rejected"),
+        ("jpeg", "rejected"),
     ]
     assert all(output["isResult"] for output in run.outputs)
     assert run.output("text")["value"] == "plain" and run.output("json")["value"] == {"a": [1]}
@@ -38,13 +44,22 @@ def test_all_forms_of_one_value(python: Context, between: Between) -> None:
 
 def test_displays_and_the_result_keep_their_order(python: Context) -> None:
     run = python.run("display(1); print('between'); display('two', [3]); 4").ok()
-    assert [(output["value"], output["isResult"]) for output in run.outputs if output["format"] == "text"] == [
-        ("1", False), ("'two'", False), ("[3]", False), ("4", True),
+    assert [
+        (output["value"], output["isResult"])
+        for output in run.outputs
+        if output["format"] == "text"
+    ] == [
+        ("1", False),
+        ("'two'", False),
+        ("[3]", False),
+        ("4", True),
     ]
 
 
 def test_unknown_types_are_rejected_by_name(python: Context) -> None:
-    run = python.run("display({'application/x-unknown': 'x', 'text/plain': 'p', 'application/pdf': b'%PDF'}, raw=True)").ok()
+    run = python.run(
+        "display({'application/x-unknown': 'x', 'text/plain': 'p', 'application/pdf': b'%PDF'}, raw=True)"
+    ).ok()
     assert run.output("text")["value"] == "p"
     for name in ("application/x-unknown", "application/pdf"):
         output = run.output(name)
@@ -55,16 +70,23 @@ def test_charts_and_tables_are_data(python: Context) -> None:
     run = python.run(
         "display({'application/vnd.vega-lite.v5+json': {'mark': 'bar'}, 'application/vnd.dataresource+json': {'data': [1]}}, raw=True)"
     ).ok()
-    assert run.output("chart")["value"] == {"mark": "bar"} and run.output("data")["value"] == {"data": [1]}
+    assert run.output("chart")["value"] == {"mark": "bar"} and run.output("data")["value"] == {
+        "data": [1]
+    }
     assert run.output("text")["kind"] == "inline"
 
 
 def test_large_values_are_cut_or_rejected(python: Context) -> None:
-    run = python.run("display({'text/plain': 'é' * 100_000, 'application/json': ['x' * 200_000]}, raw=True)").ok()
+    run = python.run(
+        "display({'text/plain': 'é' * 100_000, 'application/json': ['x' * 200_000]}, raw=True)"
+    ).ok()
     text = run.output("text")
     assert text["kind"] == "inline" and text["truncated"] is True and set(text["value"]) == {"é"}
     assert len(text["value"].encode()) <= 65536
-    assert (run.output("json")["kind"], run.output("json")["reason"]) == ("rejected", "output_too_large")
+    assert (run.output("json")["kind"], run.output("json")["reason"]) == (
+        "rejected",
+        "output_too_large",
+    )
 
 
 def test_all_outputs_of_a_run_together_are_bounded(python: Context) -> None:
@@ -83,7 +105,9 @@ def test_broken_forms_are_left_out_with_a_note(python: Context) -> None:
 
 
 def test_a_value_may_show_itself(python: Context) -> None:
-    run = python.run("class S:\n    def _ipython_display_(self): display('shown by itself')\nS()").ok()
+    run = python.run(
+        "class S:\n    def _ipython_display_(self): display('shown by itself')\nS()"
+    ).ok()
     assert [output["value"] for output in run.outputs] == ["'shown by itself'"]
 
 
@@ -98,6 +122,10 @@ def test_promotion_is_refused_or_works_but_never_lies(python: Context) -> None:
 def test_javascript_display(javascript: Context, between: Between) -> None:
     between(javascript)
     run = javascript.run("display({ a: 1 }); display('<b>x</b>', 'text/html'); 5").ok()
-    texts = [output["value"] for output in run.outputs if output["format"] == "text" and output["kind"] == "inline"]
+    texts = [
+        output["value"]
+        for output in run.outputs
+        if output["format"] == "text" and output["kind"] == "inline"
+    ]
     assert texts[0] == "{ a: 1 }" and texts[-1] == "5"
     assert ("html", "rejected") in kinds(run)

@@ -50,7 +50,11 @@ def indent(code: str) -> str:
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [("import os; os.system('ls')", "process"), ("import os; os.fork()", "process"), ("import threading; threading.Thread(target=print).start()", "thread")],
+    [
+        ("import os; os.system('ls')", "process"),
+        ("import os; os.fork()", "process"),
+        ("import threading; threading.Thread(target=print).start()", "thread"),
+    ],
 )
 def test_the_error_names_the_limit_and_a_way_round(python: Context, code: str, words: str) -> None:
     run = python.run(code)
@@ -58,19 +62,38 @@ def test_the_error_names_the_limit_and_a_way_round(python: Context, code: str, w
 
 
 def test_what_needs_no_thread_works(python: Context, between: Between) -> None:
-    python.run("import threading, queue, contextvars\nlock = threading.RLock(); local = threading.local(); local.x = 5; q = queue.Queue(); q.put(1); event = threading.Event()").ok()
+    python.run(
+        "import threading, queue, contextvars\nlock = threading.RLock(); local = threading.local(); local.x = 5; q = queue.Queue(); q.put(1); event = threading.Event()"
+    ).ok()
     between(python)
-    assert python.value("with lock: r = (local.x, q.get(), threading.current_thread().name, threading.active_count(), event.is_set())\nr") == "(5, 1, 'MainThread', 1, False)"
+    assert (
+        python.value(
+            "with lock: r = (local.x, q.get(), threading.current_thread().name, threading.active_count(), event.is_set())\nr"
+        )
+        == "(5, 1, 'MainThread', 1, False)"
+    )
     assert python.value("event.wait(0.01), q.empty()") == "(False, True)"
 
 
 @pytest.mark.parametrize(
     "code",
-    ["require('child_process').execSync('ls')", "new Worker('data:,')", "require('worker_threads')", "await fetch('http://127.0.0.1/')",
-     "require('net').connect(80)", "require('http').get('http://127.0.0.1/')", "require('cluster')"],
+    [
+        "require('child_process').execSync('ls')",
+        "new Worker('data:,')",
+        "require('worker_threads')",
+        "await fetch('http://127.0.0.1/')",
+        "require('net').connect(80)",
+        "require('http').get('http://127.0.0.1/')",
+        "require('cluster')",
+    ],
 )
 def test_javascript(javascript: Context, code: str) -> None:
     run = javascript.run(code, timeoutMs=10_000)
     assert run.status == "error", run.raw
     assert run.error is not None and len(run.error["message"]) > 5
-    assert javascript.run(f"let r; try {{ {code}; r = 'no error' }} catch {{ r = 'caught' }} r", timeoutMs=10_000).result == "'caught'"
+    assert (
+        javascript.run(
+            f"let r; try {{ {code}; r = 'no error' }} catch {{ r = 'caught' }} r", timeoutMs=10_000
+        ).result
+        == "'caught'"
+    )

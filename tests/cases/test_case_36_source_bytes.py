@@ -13,8 +13,20 @@ from quick.client import Context, Sandbox
 from quick.server import DORMOUSE, Server
 
 PIECES = [
-    r"a\nb\\n", "tab\there", "'''\"\"\"", "$HOME ${x} `ls`", "%d %% {{}} {0}", "é 日本 🦔 e\u0301 \u202e", "\u0085\u2028\u2029",
-    "<b>&amp;</b>", "-- ; #", "\x0c\x0b", "\x7f", "\\", "\ufeff", "x" * 1000,
+    r"a\nb\\n",
+    "tab\there",
+    "'''\"\"\"",
+    "$HOME ${x} `ls`",
+    "%d %% {{}} {0}",
+    "é 日本 🦔 e\u0301 \u202e",
+    "\u0085\u2028\u2029",
+    "<b>&amp;</b>",
+    "-- ; #",
+    "\x0c\x0b",
+    "\x7f",
+    "\\",
+    "\ufeff",
+    "x" * 1000,
 ]
 
 
@@ -60,10 +72,18 @@ def test_python_layouts(python: Context, code: str, expected: str) -> None:
 @pytest.mark.parametrize("code", ["x = 1\x00", "\x00", "'a\x00b'", "  x = 1", "x = 1\n\ty = 2"])
 def test_python_sources_that_are_none(python: Context, code: str) -> None:
     run = python.run(code)
-    assert run.status == "error" and run.error_name in ("SyntaxError", "IndentationError", "TabError", "ValueError")
+    assert run.status == "error" and run.error_name in (
+        "SyntaxError",
+        "IndentationError",
+        "TabError",
+        "ValueError",
+    )
 
 
-@pytest.mark.parametrize("code", ["!ls", "%time 1", "%%bash\nls", "?print", "print?", "!pip install x", "%matplotlib inline"])
+@pytest.mark.parametrize(
+    "code",
+    ["!ls", "%time 1", "%%bash\nls", "?print", "print?", "!pip install x", "%matplotlib inline"],
+)
 def test_magics_are_errors_that_help(python: Context, code: str) -> None:
     run = python.run(code)
     assert run.error is not None and run.error["name"] == "SyntaxError"
@@ -72,7 +92,16 @@ def test_magics_are_errors_that_help(python: Context, code: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "expected"),
-    [("#!/usr/bin/env node\n1", "1"), ("\ufeff1", "1"), ("1\r\n+1\r\n", "2"), ("`a\nb`", r"'a\nb'"), ("`a\r\nb`", r"'a\nb'"), ("'\u2028'.length", "1"), ("let ключ = 1; ключ", "1"), ("<!-- html comment\n1", "1")],
+    [
+        ("#!/usr/bin/env node\n1", "1"),
+        ("\ufeff1", "1"),
+        ("1\r\n+1\r\n", "2"),
+        ("`a\nb`", r"'a\nb'"),
+        ("`a\r\nb`", r"'a\nb'"),
+        ("'\u2028'.length", "1"),
+        ("let ключ = 1; ключ", "1"),
+        ("<!-- html comment\n1", "1"),
+    ],
 )
 def test_javascript_layouts(javascript: Context, code: str, expected: str) -> None:
     assert javascript.value(code) == expected
@@ -90,10 +119,12 @@ def test_two_megabytes_of_source(python: Context, javascript: Context) -> None:
 
 def test_every_way_of_the_command_line(server: Server, sandbox: Sandbox, tmp_path: Path) -> None:
     code = "t = '''a\\n\\\\ $HOME `ls` %d\n\té \"q\" 🦔'''\nimport hashlib; print(hashlib.sha256(t.encode()).hexdigest(), end='')"
-    expected = hashlib.sha256("a\n\\ $HOME `ls` %d\n\té \"q\" 🦔".encode()).hexdigest()
+    expected = hashlib.sha256('a\n\\ $HOME `ls` %d\n\té "q" 🦔'.encode()).hexdigest()
     file = tmp_path / "cell.py"
     file.write_text(code, encoding="utf-8")
     base = [str(DORMOUSE), "run", "--data", str(server.data), "-s", sandbox.id]
     for arguments, given in ((["-c", code], b""), ([str(file)], b""), (["-"], code.encode())):
-        ended = subprocess.run([*base, *arguments], input=given, capture_output=True, timeout=60, check=True)
+        ended = subprocess.run(
+            [*base, *arguments], input=given, capture_output=True, timeout=60, check=True
+        )
         assert ended.stdout.decode() == expected, arguments

@@ -18,19 +18,37 @@ def context(sandbox: Sandbox, request: pytest.FixtureRequest) -> Context:
         ("const r = await Promise.resolve(5)", "r", "5"),
         ("let { a, ...b } = await (async () => ({ a: 1, c: 2 }))()", "[a, b]", "[ 1, { c: 2 } ]"),
         ("const [x, , y = 3] = await Promise.all([1, 2, undefined])", "[x, y]", "[ 1, 3 ]"),
-        ("var v = await 1; function f() { return v } class C { static s = 2 }", "[v, f(), C.s]", "[ 1, 1, 2 ]"),
+        (
+            "var v = await 1; function f() { return v } class C { static s = 2 }",
+            "[v, f(), C.s]",
+            "[ 1, 1, 2 ]",
+        ),
         ("for await (const i of [1, Promise.resolve(2)]) { var last = i }", "last", "2"),
         ("for (const i of await Promise.resolve([3])) globalThis.seen = i", "seen", "3"),
-        ("if (await true) { var inBlock = 1 } else { var never = 2 }", "[inBlock, never]", "[ 1, undefined ]"),
-        ("try { await Promise.reject(new Error('x')) } catch (e) { var caught = e.message }", "caught", "'x'"),
+        (
+            "if (await true) { var inBlock = 1 } else { var never = 2 }",
+            "[inBlock, never]",
+            "[ 1, undefined ]",
+        ),
+        (
+            "try { await Promise.reject(new Error('x')) } catch (e) { var caught = e.message }",
+            "caught",
+            "'x'",
+        ),
         ("label: { await 0; var labelled = 1; break label }", "labelled", "1"),
         ("const t = `${await 'in template'}`", "t", "'in template'"),
         ("const arrow = async (p = 1) => await p; const called = await arrow()", "called", "1"),
         ("await null", "1", "1"),
-        ("async function* g() { yield 1; yield await 2 } const all = []; for await (const n of g()) all.push(n)", "all", "[ 1, 2 ]"),
+        (
+            "async function* g() { yield 1; yield await 2 } const all = []; for await (const n of g()) all.push(n)",
+            "all",
+            "[ 1, 2 ]",
+        ),
     ],
 )
-def test_bindings_persist(context: Context, between: Between, code: str, check: str, expected: str) -> None:
+def test_bindings_persist(
+    context: Context, between: Between, code: str, check: str, expected: str
+) -> None:
     context.run(code).ok()
     between(context)
     assert context.value(check) == expected
@@ -54,14 +72,28 @@ def test_bindings_persist(context: Context, between: Between, code: str, check: 
         ("await { then(resolve) { resolve('thenable') } }", "'thenable'"),
     ],
 )
-def test_the_result_is_the_last_expressions(context: Context, between: Between, code: str, expected: str | None) -> None:
+def test_the_result_is_the_last_expressions(
+    context: Context, between: Between, code: str, expected: str | None
+) -> None:
     between(context)
     result = context.run(code).ok().result
     # A promise may be shown before or after it is settled.
     assert result == expected or (expected == "Promise { 1 }" and result == "Promise { <pending> }")
 
 
-@pytest.mark.parametrize("code", ["return 1", "await 0; return 1", "if (1) { return }", "break", "function f() { await 1 }", "await", "const x = await", "yield 1; await 0"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "return 1",
+        "await 0; return 1",
+        "if (1) { return }",
+        "break",
+        "function f() { await 1 }",
+        "await",
+        "const x = await",
+        "yield 1; await 0",
+    ],
+)
 def test_what_is_no_program_stays_none(javascript: Context, code: str) -> None:
     run = javascript.run(code)
     assert run.status == "error" and run.error_name in ("SyntaxError", "ReferenceError"), run.raw
@@ -72,7 +104,10 @@ def test_await_as_a_name(javascript: Context, between: Between) -> None:
     between(javascript)
     assert javascript.value("await + 1") in ("4", "1")
     assert javascript.value("const o = { await: 5 }; o.await") == "5"
-    assert javascript.value("function await2() { return 'await in text' } await2()") == "'await in text'"
+    assert (
+        javascript.value("function await2() { return 'await in text' } await2()")
+        == "'await in text'"
+    )
 
 
 def test_errors_point_to_their_line(context: Context) -> None:

@@ -12,14 +12,20 @@ REPORTED = [
     ("setTimeout(() => { throw new RangeError('late') }, 1); 0", "RangeError", "late"),
     ("queueMicrotask(() => { throw new Error('micro') })", "Error", "micro"),
     ("process.nextTick(() => { throw new Error('tick') })", "Error", "tick"),
-    ("new Promise((_, reject) => setTimeout(() => reject(new Error('rejected late')), 5)); 0", "Error", "rejected late"),
+    (
+        "new Promise((_, reject) => setTimeout(() => reject(new Error('rejected late')), 5)); 0",
+        "Error",
+        "rejected late",
+    ),
     ("Promise.resolve().then(() => { throw new Error('then') }); 0", "Error", "then"),
     ("setInterval(() => { throw new Error('interval') }, 1); 0", "Error", "interval"),
 ]
 
 
 @pytest.mark.parametrize(("code", "name", "message"), REPORTED)
-def test_what_nobody_handles_is_reported(javascript: Context, between: Between, code: str, name: str, message: str) -> None:
+def test_what_nobody_handles_is_reported(
+    javascript: Context, between: Between, code: str, name: str, message: str
+) -> None:
     javascript.run("var keep = 1").ok()
     between(javascript)
     run = javascript.run(code, timeoutMs=10_000)
@@ -48,7 +54,21 @@ def test_what_is_handled_in_time_is_not(javascript: Context, code: str) -> None:
     assert run.result == "0" and run.stderr == ""
 
 
-@pytest.mark.parametrize("value", ["undefined", "null", "'text'", "5", "{ code: 1 }", "Object.create(null)", "Symbol('s')", "10n", "() => 1", "new Proxy({}, { get() { throw 1 } })"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "undefined",
+        "null",
+        "'text'",
+        "5",
+        "{ code: 1 }",
+        "Object.create(null)",
+        "Symbol('s')",
+        "10n",
+        "() => 1",
+        "new Proxy({}, { get() { throw 1 } })",
+    ],
+)
 @pytest.mark.parametrize("how", ["throw {}", "await Promise.reject({})", "Promise.reject({}); 0"])
 def test_any_value_may_be_thrown(javascript: Context, how: str, value: str) -> None:
     run = javascript.run(how.format(f"({value})"))
@@ -64,15 +84,21 @@ def test_a_rejection_of_an_earlier_run_handled_later(javascript: Context, betwee
 
 
 def test_handlers_of_the_process(javascript: Context, between: Between) -> None:
-    javascript.run("const seen = []; process.on('unhandledRejection', reason => seen.push(reason.message)); process.on('uncaughtException', e => seen.push(e.message))").ok()
+    javascript.run(
+        "const seen = []; process.on('unhandledRejection', reason => seen.push(reason.message)); process.on('uncaughtException', e => seen.push(e.message))"
+    ).ok()
     between(javascript)
-    run = javascript.run("Promise.reject(new Error('r')); setTimeout(() => { throw new Error('e') }, 1); 0")
+    run = javascript.run(
+        "Promise.reject(new Error('r')); setTimeout(() => { throw new Error('e') }, 1); 0"
+    )
     assert run.status == "ok", run.raw
     assert javascript.value("seen.sort()") == "[ 'e', 'r' ]"
 
 
 def test_several_at_once_are_all_seen(javascript: Context) -> None:
-    run = javascript.run("Promise.reject(new Error('one')); Promise.reject(new Error('two')); throw new Error('three')")
+    run = javascript.run(
+        "Promise.reject(new Error('one')); Promise.reject(new Error('two')); throw new Error('three')"
+    )
     assert run.status == "error"
     everything = run.traceback + run.stderr
     assert all(word in everything for word in ("one", "two", "three"))

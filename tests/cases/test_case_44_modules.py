@@ -8,10 +8,18 @@ from quick.client import Context, Sandbox
 
 
 def test_imported_names_persist(javascript: Context, between: Between) -> None:
-    javascript.sandbox.write("lib.mjs", "export const v = 1; export let n = 0; export const inc = () => ++n; export default 'd'")
-    javascript.run("import fs from 'node:fs'; import d, { v as value, n, inc } from './lib.mjs'; import * as all from './lib.mjs'").ok()
+    javascript.sandbox.write(
+        "lib.mjs",
+        "export const v = 1; export let n = 0; export const inc = () => ++n; export default 'd'",
+    )
+    javascript.run(
+        "import fs from 'node:fs'; import d, { v as value, n, inc } from './lib.mjs'; import * as all from './lib.mjs'"
+    ).ok()
     between(javascript)
-    assert javascript.value("[typeof fs.readFileSync, d, value, inc(), n, all.n]") == "[ 'function', 'd', 1, 1, 1, 1 ]"
+    assert (
+        javascript.value("[typeof fs.readFileSync, d, value, inc(), n, all.n]")
+        == "[ 'function', 'd', 1, 1, 1, 1 ]"
+    )
     between(javascript)
     assert javascript.value("[inc(), n]") == "[ 2, 2 ]"
 
@@ -29,7 +37,11 @@ def test_an_edited_module_is_imported_anew(javascript: Context, between: Between
 
 def test_a_failed_import_can_be_retried(javascript: Context, between: Between) -> None:
     sandbox = javascript.sandbox
-    for content, error in (("export const x = ;", "SyntaxError"), ("throw new TypeError('at import')", "TypeError"), ("import './missing.mjs'", "Error")):
+    for content, error in (
+        ("export const x = ;", "SyntaxError"),
+        ("throw new TypeError('at import')", "TypeError"),
+        ("import './missing.mjs'", "Error"),
+    ):
         sandbox.write("broken.mjs", content)
         run = javascript.run("import { x } from './broken.mjs'")
         assert run.status == "error" and run.error_name == error, run.raw
@@ -40,14 +52,30 @@ def test_a_failed_import_can_be_retried(javascript: Context, between: Between) -
 
 def test_common_js(javascript: Context, between: Between) -> None:
     sandbox = javascript.sandbox
-    sandbox.write("c.cjs", "exports.loads = (globalThis.loads = (globalThis.loads ?? 0) + 1); exports.file = __filename")
+    sandbox.write(
+        "c.cjs",
+        "exports.loads = (globalThis.loads = (globalThis.loads ?? 0) + 1); exports.file = __filename",
+    )
     sandbox.write("d.json", '{"a": [1, 2]}')
-    sandbox.write("dir/index.js", "module.exports = { from: 'index', up: require('../c.cjs').file }", createParents=True)
-    assert javascript.value("const c = require('./c.cjs'); const { a } = require('./d.json'); [c, a]") == "[ { loads: 1, file: '/workspace/c.cjs' }, [ 1, 2 ] ]"
+    sandbox.write(
+        "dir/index.js",
+        "module.exports = { from: 'index', up: require('../c.cjs').file }",
+        createParents=True,
+    )
+    assert (
+        javascript.value("const c = require('./c.cjs'); const { a } = require('./d.json'); [c, a]")
+        == "[ { loads: 1, file: '/workspace/c.cjs' }, [ 1, 2 ] ]"
+    )
     between(javascript)
-    assert javascript.value("[require('./c.cjs') === c, require('./dir')]") == "[ true, { from: 'index', up: '/workspace/c.cjs' } ]"
+    assert (
+        javascript.value("[require('./c.cjs') === c, require('./dir')]")
+        == "[ true, { from: 'index', up: '/workspace/c.cjs' } ]"
+    )
     assert javascript.run("require('./missing.cjs')").error is not None
-    assert javascript.value("try { require('./missing.cjs') } catch (e) { e.code }") == "'MODULE_NOT_FOUND'"
+    assert (
+        javascript.value("try { require('./missing.cjs') } catch (e) { e.code }")
+        == "'MODULE_NOT_FOUND'"
+    )
 
 
 def test_circular_imports(javascript: Context) -> None:
@@ -61,14 +89,30 @@ def test_circular_imports(javascript: Context) -> None:
 
 
 def test_dynamic_import_and_meta(javascript: Context, between: Between) -> None:
-    javascript.sandbox.write("sub/m.mjs", "export const url = import.meta.url; export const dir = import.meta.dirname", createParents=True)
+    javascript.sandbox.write(
+        "sub/m.mjs",
+        "export const url = import.meta.url; export const dir = import.meta.dirname",
+        createParents=True,
+    )
     between(javascript)
-    assert javascript.value("const m = await import('./sub/m.mjs'); [m.url, m.dir]") == "[ 'file:///workspace/sub/m.mjs', '/workspace/sub' ]"
+    assert (
+        javascript.value("const m = await import('./sub/m.mjs'); [m.url, m.dir]")
+        == "[ 'file:///workspace/sub/m.mjs', '/workspace/sub' ]"
+    )
     assert javascript.value("(await import('node:path')).join('a', 'b')") == "'a/b'"
     assert javascript.value("(await import('/workspace/sub/m.mjs')).url === m.url") == "true"
 
 
-@pytest.mark.parametrize("code", ["import 'lodash'", "require('lodash')", "await import('lodash')", "import x from 'http://localhost/x.mjs'", "import './nope.mjs'"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import 'lodash'",
+        "require('lodash')",
+        "await import('lodash')",
+        "import x from 'http://localhost/x.mjs'",
+        "import './nope.mjs'",
+    ],
+)
 def test_missing_modules_are_named(javascript: Context, code: str) -> None:
     run = javascript.run(code)
     assert run.status == "error" and run.error is not None
@@ -91,11 +135,17 @@ def test_exports_in_a_cell(javascript: Context, between: Between) -> None:
 def test_paths_start_at_the_working_directory(sandbox: Sandbox) -> None:
     sandbox.write("project/lib.mjs", "export const here = import.meta.url", createParents=True)
     context = sandbox.context("javascript", cwd="/workspace/project")
-    assert context.value("import { here } from './lib.mjs'; here") == "'file:///workspace/project/lib.mjs'"
+    assert (
+        context.value("import { here } from './lib.mjs'; here")
+        == "'file:///workspace/project/lib.mjs'"
+    )
 
 
 def test_typescript_modules(typescript: Context, between: Between) -> None:
-    typescript.sandbox.write("shapes.ts", "export interface S { n: number }\nexport enum K { A = 2 }\nexport const twice = (s: S): number => s.n * K.A")
+    typescript.sandbox.write(
+        "shapes.ts",
+        "export interface S { n: number }\nexport enum K { A = 2 }\nexport const twice = (s: S): number => s.n * K.A",
+    )
     typescript.run("import { twice, K, type S } from './shapes.ts'; const s: S = { n: 4 }").ok()
     between(typescript)
     assert typescript.value("[twice(s), K.A]") == "[ 8, 2 ]"
@@ -105,7 +155,10 @@ def test_python_imports(python: Context, between: Between) -> None:
     sandbox = python.sandbox
     sandbox.write("pkg/__init__.py", "from .a import f\n", createParents=True)
     sandbox.write("pkg/a.py", "def f(): return 'a'\n")
-    assert python.value("import pkg, pkg.a as a; pkg.f(), a.__file__") == "('a', '/workspace/pkg/a.py')"
+    assert (
+        python.value("import pkg, pkg.a as a; pkg.f(), a.__file__")
+        == "('a', '/workspace/pkg/a.py')"
+    )
     between(python)
     sandbox.write("later.py", "x = 'later'\n")
     assert python.value("import later; later.x, pkg.f()") == "('later', 'a')"

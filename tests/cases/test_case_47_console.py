@@ -19,12 +19,28 @@ TABLE = [
     ("console.log('a\\nb', ['a\\nb'])", "a\nb [ 'a\\nb' ]\n", ""),
     ("console.log([undefined, null, , 'x'])", "[ undefined, null, <1 empty item>, 'x' ]\n", ""),
     ("console.log({ a: { b: { c: { d: 1 } } } })", "{ a: { b: { c: [Object] } } }\n", ""),
-    ("console.log(class A {}, class B extends Map {}, function f() {}, () => {})", "[class A] [class B extends Map] [Function: f] [Function (anonymous)]\n", ""),
+    (
+        "console.log(class A {}, class B extends Map {}, function f() {}, () => {})",
+        "[class A] [class B extends Map] [Function: f] [Function (anonymous)]\n",
+        "",
+    ),
     ("console.log(new (class Foo { x = 1 })())", "Foo { x: 1 }\n", ""),
     ("console.log(Object.create(null))", "[Object: null prototype] {}\n", ""),
-    ("console.log([1.5, 'two', [3]], new Set(['a']), new Map([['k', { v: 1 }]]))", "[ 1.5, 'two', [ 3 ] ] Set(1) { 'a' } Map(1) { 'k' => { v: 1 } }\n", ""),
-    ("console.log(new Uint8Array([1, 2]), Buffer.from('hi'))", "Uint8Array(2) [ 1, 2 ] <Buffer 68 69>\n", ""),
-    ("console.log(new Date(0), /x/gi, Symbol('s'))", "1970-01-01T00:00:00.000Z /x/gi Symbol(s)\n", ""),
+    (
+        "console.log([1.5, 'two', [3]], new Set(['a']), new Map([['k', { v: 1 }]]))",
+        "[ 1.5, 'two', [ 3 ] ] Set(1) { 'a' } Map(1) { 'k' => { v: 1 } }\n",
+        "",
+    ),
+    (
+        "console.log(new Uint8Array([1, 2]), Buffer.from('hi'))",
+        "Uint8Array(2) [ 1, 2 ] <Buffer 68 69>\n",
+        "",
+    ),
+    (
+        "console.log(new Date(0), /x/gi, Symbol('s'))",
+        "1970-01-01T00:00:00.000Z /x/gi Symbol(s)\n",
+        "",
+    ),
     ("console.log({ get a() { return 1 }, set b(v) {} })", "{ a: [Getter], b: [Setter] }\n", ""),
     ("console.log({ [Symbol('k')]: 1, 'b-c': 2 })", "{ 'b-c': 2, [Symbol(k)]: 1 }\n", ""),
     ("console.log([['a', 1], ['b', 2]].map(([k]) => k).join())", "a,b\n", ""),
@@ -43,7 +59,9 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("code", "stdout", "stderr"), TABLE)
-def test_console(javascript: Context, between: Between, code: str, stdout: str, stderr: str) -> None:
+def test_console(
+    javascript: Context, between: Between, code: str, stdout: str, stderr: str
+) -> None:
     between(javascript)
     run = javascript.run(code).ok()
     assert (run.stdout, run.stderr) == (stdout, stderr)
@@ -78,4 +96,6 @@ def test_assertions_do_not_stop_the_run(javascript: Context) -> None:
 def test_time(javascript: Context) -> None:
     run = javascript.run("console.time('t'); console.timeLog('t', 'x'); console.timeEnd('t')").ok()
     lines = run.stdout.splitlines()
-    assert len(lines) == 2 and all(line.startswith("t: ") for line in lines) and lines[0].endswith("x")
+    assert (
+        len(lines) == 2 and all(line.startswith("t: ") for line in lines) and lines[0].endswith("x")
+    )

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import Between
 from quick.client import Context
-from quick.native import native
+from quick.native import PRELUDE, native
 
 COMPARED = {
     "metadata": [
@@ -21,7 +21,7 @@ COMPARED = {
         "import os; open('a', 'w').write('x'); os.symlink('a', 's'); print(os.readlink('s'), os.path.islink('s'), open('s').read(), os.lstat('s').st_size)",
         "os.link('a', 'h'); print(os.stat('a').st_nlink, os.path.samefile('a', 'h')); open('h', 'a').write('y'); print(open('a').read())",
         "os.unlink('a'); print(open('h').read(), os.path.exists('s'), os.path.lexists('s'))",
-        "os.symlink('loop', 'loop')\ntry: open('loop')\nexcept OSError as e: print(e.errno)\nos.symlink('d', 'dl'); os.mkdir('d'); open('dl/f', 'w').close(); print(os.listdir('d'), os.path.realpath('dl/f').endswith('/d/f'))",
+        "os.symlink('loop', 'loop')\ntry: open('loop')\nexcept OSError as e: print(name(e))\nos.symlink('d', 'dl'); os.mkdir('d'); open('dl/f', 'w').close(); print(os.listdir('d'), os.path.realpath('dl/f').endswith('/d/f'))",
     ],
     "shutil": [
         "import shutil, os; os.makedirs('s/t'); open('s/a', 'w').write('a'); open('s/t/b', 'w').write('b'); os.chmod('s/a', 0o640)",
@@ -57,7 +57,9 @@ COMPARED = {
         "print(sorted(glob.glob('w/**/*.txt', recursive=True)), sorted(glob.glob('w/*/c')), fnmatch.filter(os.listdir('w'), 'a*'))",
         "os.removedirs('w/b/d'); print(sorted(os.listdir('w/b'))); os.renames('w/a/c/f.txt', 'moved/f.txt'); print(os.path.exists('w/a/c'), os.listdir('moved'))",
     ],
-    "dbm": ["import shelve, dbm.dumb; s = shelve.open('sh', writeback=True); s['k'] = [1]; s['k'].append(2); s.close(); print(shelve.open('sh')['k'])"],
+    "dbm": [
+        "import shelve, dbm.dumb; s = shelve.open('sh', writeback=True); s['k'] = [1]; s['k'].append(2); s.close(); print(shelve.open('sh')['k'])"
+    ],
     "json and csv": [
         "import json, csv; json.dump({'é': [1, None, 1.5]}, open('j', 'w')); print(json.load(open('j'))); w = csv.writer(open('c.csv', 'w', newline='')); w.writerow(['a', 'b\\nc', '\"q\"']); del w; print(list(csv.reader(open('c.csv', newline=''))))"
     ],
@@ -67,6 +69,7 @@ COMPARED = {
 @pytest.mark.parametrize("name", COMPARED)
 def test_python_is_as_native(python: Context, between: Between, tmp_path: Path, name: str) -> None:
     expected = native(COMPARED[name], tmp_path)
+    python.run(PRELUDE).ok()
     for step, printed in zip(COMPARED[name], expected, strict=True):
         assert python.run(step).ok().stdout == printed, step
         between(python)
@@ -84,18 +87,43 @@ def test_python_is_as_native(python: Context, between: Between, tmp_path: Path, 
         ("import sys; sys.platform", "'wasi'"),
         ("import os; os.path.expanduser('~').startswith('/')", "True"),
         ("import os; open(os.devnull, 'w').write('x'), open(os.devnull).read()", "(1, '')"),
-        ("open('/dev/zero', 'rb').read(3), len(open('/dev/urandom', 'rb').read(5))", r"(b'\x00\x00\x00', 5)"),
-        ("import os; sorted(os.listdir('/'))[:2] is not None and 'workspace' in os.listdir('/')", "True"),
+        (
+            "open('/dev/zero', 'rb').read(3), len(open('/dev/urandom', 'rb').read(5))",
+            r"(b'\x00\x00\x00', 5)",
+        ),
+        (
+            "import os; sorted(os.listdir('/'))[:2] is not None and 'workspace' in os.listdir('/')",
+            "True",
+        ),
         ("import os; os.environ.get('HOME', '/') != ''", "True"),
-        ("import os; os.get_terminal_size if hasattr(os, 'get_terminal_size') else 1; import shutil; shutil.get_terminal_size().columns > 0", "True"),
-        ("import uuid, hashlib, hmac, secrets, decimal, fractions, statistics; hashlib.sha3_256(b'x').hexdigest()[:8]", "'741efa31'"),
+        (
+            "import os; os.get_terminal_size if hasattr(os, 'get_terminal_size') else 1; import shutil; shutil.get_terminal_size().columns > 0",
+            "True",
+        ),
+        (
+            "import uuid, hashlib, hmac, secrets, decimal, fractions, statistics; hashlib.sha3_256(b'x').hexdigest()[:8]",
+            "'741efa31'",
+        ),
     ],
 )
 def test_small_things(python: Context, code: str, expected: str) -> None:
     assert python.value(code) == expected
 
 
-@pytest.mark.parametrize("code", ["import fcntl", "import mmap", "import resource", "import pwd", "import termios", "import ctypes", "import tkinter", "import readline", "import ssl"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import fcntl",
+        "import mmap",
+        "import resource",
+        "import pwd",
+        "import termios",
+        "import ctypes",
+        "import tkinter",
+        "import readline",
+        "import ssl",
+    ],
+)
 def test_missing_modules_are_import_errors_with_a_reason(python: Context, code: str) -> None:
     run = python.run(code)
     if run.status == "error":
@@ -103,7 +131,17 @@ def test_missing_modules_are_import_errors_with_a_reason(python: Context, code: 
         assert len(run.error["message"]) > len("No module named 'xxxxxxx'")
 
 
-@pytest.mark.parametrize("code", ["open('/usr/x', 'w')", "open('/x', 'w')", "import os; os.mkdir('/new')", "import os; os.unlink('/dev/null')", "import os; os.rename('/tmp', '/t')", "import os; os.rmdir('/workspace')"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('/usr/x', 'w')",
+        "open('/x', 'w')",
+        "import os; os.mkdir('/new')",
+        "import os; os.unlink('/dev/null')",
+        "import os; os.rename('/tmp', '/t')",
+        "import os; os.rmdir('/workspace')",
+    ],
+)
 def test_the_system_directories_are_read_only(python: Context, code: str) -> None:
     run = python.run(code)
     assert run.error_name in ("PermissionError", "OSError", "FileNotFoundError"), run.raw
@@ -131,9 +169,18 @@ def test_javascript_fs(javascript: Context, between: Between) -> None:
     javascript.run("const fs = require('fs'), path = require('path'), os = require('os');").ok()
     between(javascript)
     steps = [
-        ("fs.mkdirSync('a/b', { recursive: true }); fs.writeFileSync('a/b/f', 'x'); fs.copyFileSync('a/b/f', 'g'); fs.readdirSync('.')", "[ 'a', 'g' ]"),
-        ("fs.utimesSync('g', 1, 2); [fs.statSync('g').mtimeMs, fs.statSync('g').isFile(), fs.statSync('a').isDirectory()]", "[ 2000, true, true ]"),
-        ("fs.cpSync('a', 'c', { recursive: true }); fs.rmSync('a', { recursive: true, force: true }); fs.readdirSync('.', { withFileTypes: true }).map(e => [e.name, e.isDirectory()])", "[ [ 'c', true ], [ 'g', false ] ]"),
+        (
+            "fs.mkdirSync('a/b', { recursive: true }); fs.writeFileSync('a/b/f', 'x'); fs.copyFileSync('a/b/f', 'g'); fs.readdirSync('.')",
+            "[ 'a', 'g' ]",
+        ),
+        (
+            "fs.utimesSync('g', 1, 2); [fs.statSync('g').mtimeMs, fs.statSync('g').isFile(), fs.statSync('a').isDirectory()]",
+            "[ 2000, true, true ]",
+        ),
+        (
+            "fs.cpSync('a', 'c', { recursive: true }); fs.rmSync('a', { recursive: true, force: true }); fs.readdirSync('.', { withFileTypes: true }).map(e => [e.name, e.isDirectory()])",
+            "[ [ 'c', true ], [ 'g', false ] ]",
+        ),
         ("fs.accessSync('g'); fs.existsSync('none')", "false"),
         ("fs.linkSync('g', 'h'); fs.statSync('g').nlink", "2"),
         ("path.dirname(fs.mkdtempSync(path.join(os.tmpdir(), 'x-')))", "'/tmp'"),

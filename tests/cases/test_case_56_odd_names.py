@@ -10,9 +10,54 @@ from conftest import Between
 from quick.client import ApiError, Context, Sandbox
 
 NAMES = [
-    "sp ace", " lead", "trail ", "%41", "%2e%2e%2f", "a%", "#hash", "q?x=1", "a&b", "a+b", "it's", '"q"', "back\\slash", "new\nline", "cr\rx",
-    "tab\t", "-dash", "--", ".hidden", "...", "dot.", "🦔", "e\u0301", "\u00e9", "\u202eabc", "\u200f", "\u202f", "\u00a0", "CON", "nul.txt",
-    "a:b", "a*b", "a|b", "<x>", "~", "$HOME", "`ls`", ";", "x" * 255, "é" * 127, "\x01", "\x7f", "\u2028", "日本語.txt", "a=b", "[x]", "{y}", "workspace",
+    "sp ace",
+    " lead",
+    "trail ",
+    "%41",
+    "%2e%2e%2f",
+    "a%",
+    "#hash",
+    "q?x=1",
+    "a&b",
+    "a+b",
+    "it's",
+    '"q"',
+    "back\\slash",
+    "new\nline",
+    "cr\rx",
+    "tab\t",
+    "-dash",
+    "--",
+    ".hidden",
+    "...",
+    "dot.",
+    "🦔",
+    "e\u0301",
+    "\u00e9",
+    "\u202eabc",
+    "\u200f",
+    "\u202f",
+    "\u00a0",
+    "CON",
+    "nul.txt",
+    "a:b",
+    "a*b",
+    "a|b",
+    "<x>",
+    "~",
+    "$HOME",
+    "`ls`",
+    ";",
+    "x" * 255,
+    "é" * 127,
+    "\x01",
+    "\x7f",
+    "\u2028",
+    "日本語.txt",
+    "a=b",
+    "[x]",
+    "{y}",
+    "workspace",
 ]
 
 
@@ -40,12 +85,24 @@ def test_the_guest_and_the_api_agree(sandbox: Sandbox, between: Between) -> None
     python = sandbox.context("python")
     for name in NAMES[: len(NAMES) // 2]:
         sandbox.write(name, name)
-    python.run(f"import os, json\nfor n in json.loads({json.dumps(json.dumps(NAMES[len(NAMES) // 2 :]))}): open(n, 'w').write(n)").ok()
+    python.run(
+        f"import os, json\nfor n in json.loads({json.dumps(json.dumps(NAMES[len(NAMES) // 2 :]))}): open(n, 'w').write(n)"
+    ).ok()
     between(python)
-    assert python.value(f"sorted(os.listdir()) == sorted(json.loads({json.dumps(json.dumps(NAMES))})), all(open(n).read() == n for n in os.listdir())") == "(True, True)"
+    assert (
+        python.value(
+            f"sorted(os.listdir()) == sorted(json.loads({json.dumps(json.dumps(NAMES))})), all(open(n).read() == n for n in os.listdir())"
+        )
+        == "(True, True)"
+    )
     assert sandbox.names() == sorted(NAMES)
     javascript = sandbox.context("javascript")
-    assert javascript.value("const fs = require('fs'); fs.readdirSync('.').every(n => fs.readFileSync(n, 'utf8') === n)") == "true"
+    assert (
+        javascript.value(
+            "const fs = require('fs'); fs.readdirSync('.').every(n => fs.readFileSync(n, 'utf8') === n)"
+        )
+        == "true"
+    )
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "é" * 128, "a\x00b", "", "a/" * 2048 + "b"])
@@ -54,18 +111,33 @@ def test_names_that_linux_does_not_take(sandbox: Sandbox, name: str) -> None:
         sandbox.write(name, "x", createParents=True)
     assert (caught.value.status, caught.value.code) == (400, "invalid_request")
     for route in ("stat", "read", "download"):
-        response = sandbox.client.http.get(f"{sandbox.path}/files/{route}?path={quote(name, safe='')}")
+        response = sandbox.client.http.get(
+            f"{sandbox.path}/files/{route}?path={quote(name, safe='')}"
+        )
         assert response.status_code in (400, 404)
 
 
-@pytest.mark.parametrize("name", [".", "..", "/", "//", "a/..", "./", "workspace/../..", "/workspace/"])
+@pytest.mark.parametrize(
+    "name", [".", "..", "/", "//", "a/..", "./", "workspace/../..", "/workspace/"]
+)
 def test_names_that_mean_directories(sandbox: Sandbox, name: str) -> None:
     with pytest.raises(ApiError) as caught:
         sandbox.write(name, "x")
     assert caught.value.status in (400, 404)
 
 
-@pytest.mark.parametrize("path", ["%2e%2e%2f%2e%2e%2fetc%2fpasswd", "..%2f..%2fetc%2fpasswd", "%2fetc%2fpasswd", "%252e%252e%252fetc", "..%5c..%5cetc", "%c0%ae%c0%ae/", "%00"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "..%2f..%2fetc%2fpasswd",
+        "%2fetc%2fpasswd",
+        "%252e%252e%252fetc",
+        "..%5c..%5cetc",
+        "%c0%ae%c0%ae/",
+        "%00",
+    ],
+)
 def test_encoded_traversal(sandbox: Sandbox, path: str) -> None:
     for route in ("stat", "read", "download"):
         response = sandbox.client.http.get(f"{sandbox.path}/files/{route}?path={path}")
@@ -96,7 +168,10 @@ def test_invalid_utf8_made_by_the_guest(python: Context, between: Between) -> No
 
 
 def test_a_big_directory(python: Context) -> None:
-    python.run("import os\nos.mkdir('d')\nfor i in range(20_000): open(f'd/{i:05}', 'w').close()", timeoutMs=110_000).ok()
+    python.run(
+        "import os\nos.mkdir('d')\nfor i in range(20_000): open(f'd/{i:05}', 'w').close()",
+        timeoutMs=110_000,
+    ).ok()
     assert python.sandbox.names("d") == [f"{i:05}" for i in range(20_000)]
     assert python.value("len(os.listdir('d'))") == "20000"
     python.evict()

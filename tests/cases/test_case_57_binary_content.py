@@ -35,9 +35,13 @@ def test_there_and_back(sandbox: Sandbox, between: Between, name: str) -> None:
     assert base64.b64decode(sandbox.read("f", "base64")) == content
     assert sandbox.download("f").content == content
     python, javascript = sandbox.context("python"), sandbox.context("javascript")
-    assert python.value("import hashlib; b = open('f', 'rb').read(); open('g', 'wb').write(b) and 0; hashlib.sha256(b).hexdigest()") == repr(digest)
+    assert python.value(
+        "import hashlib; b = open('f', 'rb').read(); open('g', 'wb').write(b) and 0; hashlib.sha256(b).hexdigest()"
+    ) == repr(digest)
     between(python)
-    assert javascript.value("const fs = require('fs'); const b = fs.readFileSync('g'); fs.writeFileSync('h', b); require('crypto').createHash('sha256').update(b).digest('hex')") == repr(digest)
+    assert javascript.value(
+        "const fs = require('fs'); const b = fs.readFileSync('g'); fs.writeFileSync('h', b); require('crypto').createHash('sha256').update(b).digest('hex')"
+    ) == repr(digest)
     between(javascript)
     assert python.value("hashlib.sha256(open('h', 'rb').read()).hexdigest()") == repr(digest)
     assert sandbox.download("h").content == content
@@ -53,7 +57,9 @@ def test_text_is_not_touched(sandbox: Sandbox, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["all bytes", "empty", "crlf", "gzip"])
-def test_through_the_command_line(server: Server, sandbox: Sandbox, tmp_path: Path, name: str) -> None:
+def test_through_the_command_line(
+    server: Server, sandbox: Sandbox, tmp_path: Path, name: str
+) -> None:
     content = CONTENTS[name]
     base = [str(DORMOUSE), "files", "--data", str(server.data), "-s", sandbox.id]
     subprocess.run([*base, "write", "piped"], input=content, timeout=60, check=True)
@@ -61,7 +67,12 @@ def test_through_the_command_line(server: Server, sandbox: Sandbox, tmp_path: Pa
     local.write_bytes(content)
     subprocess.run([*base, "write", "copied", str(local)], timeout=60, check=True)
     for remote in ("piped", "copied"):
-        assert subprocess.run([*base, "read", remote], capture_output=True, timeout=60, check=True).stdout == content
+        assert (
+            subprocess.run(
+                [*base, "read", remote], capture_output=True, timeout=60, check=True
+            ).stdout
+            == content
+        )
         out = tmp_path / f"out-{remote}"
         subprocess.run([*base, "read", remote, "-o", str(out)], timeout=60, check=True)
         assert out.read_bytes() == content
@@ -74,7 +85,9 @@ def test_a_hundred_megabytes(server: Server, sandbox: Sandbox) -> None:
     code = "import hashlib\nh = hashlib.sha256()\nwith open('big', 'wb') as f:\n    for i in range(100):\n        b = bytes([i]) * 1_000_000; h.update(b); n = f.write(b)\nh.hexdigest()"
     expected = sandbox.run(code, language="python", timeoutMs=110_000).ok().result
     digest, size = hashlib.sha256(), 0
-    with sandbox.client.http.stream("GET", f"{sandbox.path}/files/download", params={"path": "big"}) as response:
+    with sandbox.client.http.stream(
+        "GET", f"{sandbox.path}/files/download", params={"path": "big"}
+    ) as response:
         for piece in response.iter_bytes():
             digest.update(piece)
             size += len(piece)

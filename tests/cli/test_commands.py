@@ -13,7 +13,9 @@ from quick.server import Server
 
 
 @pytest.fixture(scope="module", params=["server", "embedded"])
-def cli(request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+def cli(
+    request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cli]:
     if request.param == "server":
         yield Cli(server.data)
     else:
@@ -36,7 +38,9 @@ def test_state_lives_between_commands(cli: Cli, box: str) -> None:
 
 
 def test_output_and_errors_go_to_their_streams(cli: Cli, box: str) -> None:
-    ended = cli("run", "-s", box, "-c", "import sys; print('out'); print('err', file=sys.stderr); 5")
+    ended = cli(
+        "run", "-s", box, "-c", "import sys; print('out'); print('err', file=sys.stderr); 5"
+    )
     assert (ended.code, ended.out, ended.err) == (OK, "out\n5\n", "err\n")
     ended = cli("run", "-s", box, "-c", "print('before')\n1/0")
     assert (ended.code, ended.out) == (FAILED, "before\n")
@@ -45,7 +49,16 @@ def test_output_and_errors_go_to_their_streams(cli: Cli, box: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "expected"),
-    [("1", OK), ("1/0", FAILED), ("x = = 1", FAILED), ("import sys; sys.exit()", OK), ("import sys; sys.exit(7)", 7), ("import sys; sys.exit(125)", 125), ("import sys; sys.exit(200)", FAILED), ("import os; os._exit(9)", 9)],
+    [
+        ("1", OK),
+        ("1/0", FAILED),
+        ("x = = 1", FAILED),
+        ("import sys; sys.exit()", OK),
+        ("import sys; sys.exit(7)", 7),
+        ("import sys; sys.exit(125)", 125),
+        ("import sys; sys.exit(200)", FAILED),
+        ("import os; os._exit(9)", 9),
+    ],
 )
 def test_exit_codes(cli: Cli, box: str, code: str, expected: int) -> None:
     assert cli("run", "-s", box, "-c", code).code == expected
@@ -58,9 +71,24 @@ def test_a_time_limit(cli: Cli, box: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["nothing"], ["run"], ["run", "-c", "1", "file.py"], ["run", "-c", "1", "--timeout", "x"], ["run", "-c", "1", "--timeout", "0"], ["run", "-c", "1", "--timeout", "-1s"],
-     ["run", "-c", "1", "-e", "novalue"], ["run", "-c", "1", "--memory", "x"], ["run", "-c", "1", "--unknown"], ["sandboxes"], ["sandboxes", "delete"], ["contexts", "rollback", "x"],
-     ["files", "read"], ["serve", "--nothing"], ["run", "-", "--stdin", "-"]],
+    [
+        [],
+        ["nothing"],
+        ["run"],
+        ["run", "-c", "1", "file.py"],
+        ["run", "-c", "1", "--timeout", "x"],
+        ["run", "-c", "1", "--timeout", "0"],
+        ["run", "-c", "1", "--timeout", "-1s"],
+        ["run", "-c", "1", "-e", "novalue"],
+        ["run", "-c", "1", "--memory", "x"],
+        ["run", "-c", "1", "--unknown"],
+        ["sandboxes"],
+        ["sandboxes", "delete"],
+        ["contexts", "rollback", "x"],
+        ["files", "read"],
+        ["serve", "--nothing"],
+        ["run", "-", "--stdin", "-"],
+    ],
 )
 def test_wrong_usage(cli: Cli, arguments: list[str]) -> None:
     ended = cli(*arguments)
@@ -86,15 +114,24 @@ def test_refusals(cli: Cli, box: str) -> None:
     assert ended.code == REFUSED and "cobol" in ended.err and ended.out == ""
     ended = cli("run", "--json", "-s", box, "-l", "cobol", "-c", "1")
     error = json.loads(ended.err)["error"]
-    assert ended.code == REFUSED and (error["code"], error["status"], error["retryable"]) == ("unsupported_code_language", 400, False)
+    assert ended.code == REFUSED and (error["code"], error["status"], error["retryable"]) == (
+        "unsupported_code_language",
+        400,
+        False,
+    )
     assert cli("run", "-s", "sbx_unknown", "-c", "1").code == REFUSED
     assert cli("sandboxes", "show", "no-such-name").code == REFUSED
 
 
 def test_code_from_files_and_standard_input(cli: Cli, box: str, tmp_path: Path) -> None:
-    (tmp_path / "a.js").write_text("const fs = require('fs'); fs.readFileSync(0, 'utf8').toUpperCase()")
+    (tmp_path / "a.js").write_text(
+        "const fs = require('fs'); fs.readFileSync(0, 'utf8').toUpperCase()"
+    )
     (tmp_path / "in.txt").write_text("given")
-    assert cli("run", "-s", box, str(tmp_path / "a.js"), "--stdin", str(tmp_path / "in.txt")).out == "'GIVEN'\n"
+    assert (
+        cli("run", "-s", box, str(tmp_path / "a.js"), "--stdin", str(tmp_path / "in.txt")).out
+        == "'GIVEN'\n"
+    )
     (tmp_path / "b.ts").write_text("enum E { A = 4 }\nE.A")
     assert cli("run", "-s", box, str(tmp_path / "b.ts")).out == "4\n"
     assert cli("run", "-s", box, "-", stdin="print('from stdin')").out == "from stdin\n"
@@ -106,11 +143,24 @@ def test_code_from_files_and_standard_input(cli: Cli, box: str, tmp_path: Path) 
 
 def test_environment_directory_fuel_and_memory(cli: Cli, box: str) -> None:
     cli("files", "-s", box, "mkdir", "sub")
-    ended = cli("run", "-s", box, "-e", "A=1", "-e", "B=x=y", "--cwd", "sub", "-c", "import os; os.environ['A'], os.environ['B'], os.getcwd()")
+    ended = cli(
+        "run",
+        "-s",
+        box,
+        "-e",
+        "A=1",
+        "-e",
+        "B=x=y",
+        "--cwd",
+        "sub",
+        "-c",
+        "import os; os.environ['A'], os.environ['B'], os.getcwd()",
+    )
     assert ended.out == "('1', 'x=y', '/workspace/sub')\n"
     ended = cli("run", "-s", box, "--fuel", "100000", "-c", "while True: pass")
     assert ended.code == FAILED and "CPU budget" in ended.err
-    assert "MemoryError" in cli("run", "-s", box, "--memory", "100M", "-c", "len(bytearray(300_000_000))").err or True
+    code = "try: bytearray(300_000_000)\nexcept MemoryError: print('refused')"
+    assert cli("run", "-s", box, "--memory", "100M", "-c", code).out == "refused\n"
 
 
 def test_sandboxes(cli: Cli, box: str) -> None:
@@ -120,8 +170,14 @@ def test_sandboxes(cli: Cli, box: str) -> None:
     assert identifier in cli("sandboxes", "list").out and box in cli("sandboxes", "list").out
     assert cli("sandboxes", "list", "--json").json["data"][0]["id"].startswith("sbx_")
     cli("run", "-s", box, "-c", "open('f', 'w').write('123')")
-    assert cli("sandboxes", "show", box, "--json").json["info"]["workspace"] == {"files": 1, "bytes": 3}
-    assert "1 files" in cli("sandboxes", "show", identifier).out or "1 file" in cli("sandboxes", "show", identifier).out
+    assert cli("sandboxes", "show", box, "--json").json["info"]["workspace"] == {
+        "files": 1,
+        "bytes": 3,
+    }
+    assert (
+        "1 files" in cli("sandboxes", "show", identifier).out
+        or "1 file" in cli("sandboxes", "show", identifier).out
+    )
     assert cli("sandboxes", "delete", box).code == OK
     assert box not in cli("sandboxes", "list").out
     assert cli("sandboxes", "show", box).code == REFUSED
@@ -154,11 +210,16 @@ def test_contexts(cli: Cli, box: str) -> None:
 
 def test_files(cli: Cli, box: str, tmp_path: Path) -> None:
     (tmp_path / "local").write_text("from here")
-    assert cli("files", "-s", box, "write", "a/b.txt", str(tmp_path / "local"), "--parents").code == OK
+    assert (
+        cli("files", "-s", box, "write", "a/b.txt", str(tmp_path / "local"), "--parents").code == OK
+    )
     assert cli("files", "-s", box, "write", "c.txt", stdin="piped").code == OK
     assert cli("files", "-s", box, "read", "a/b.txt").out == "from here"
     assert "b.txt" in cli("files", "-s", box, "list", "a").out
-    assert [entry["name"] for entry in cli("files", "-s", box, "list", "--json").json["data"]] == ["a", "c.txt"]
+    assert [entry["name"] for entry in cli("files", "-s", box, "list", "--json").json["data"]] == [
+        "a",
+        "c.txt",
+    ]
     assert cli("files", "-s", box, "stat", "c.txt", "--json").json["file"]["sizeBytes"] == 5
     assert cli("files", "-s", box, "move", "c.txt", "a/d.txt").code == OK
     assert cli("files", "-s", box, "mkdir", "-p", "x/y").code == OK
@@ -167,8 +228,13 @@ def test_files(cli: Cli, box: str, tmp_path: Path) -> None:
     assert cli("files", "-s", box, "read", "none").code == REFUSED
     assert cli("files", "-s", box, "read", "../etc/passwd").code == REFUSED
     out = tmp_path / "out"
-    assert cli("files", "-s", box, "read", "a/d.txt", "-o", str(out)).code == OK and out.read_text() == "piped"
-    assert cli("files", "-s", box, "read", "none", "-o", str(tmp_path / "untouched")).code == REFUSED
+    assert (
+        cli("files", "-s", box, "read", "a/d.txt", "-o", str(out)).code == OK
+        and out.read_text() == "piped"
+    )
+    assert (
+        cli("files", "-s", box, "read", "none", "-o", str(tmp_path / "untouched")).code == REFUSED
+    )
     assert not (tmp_path / "untouched").exists()
 
 
@@ -180,7 +246,9 @@ def test_engines(cli: Cli) -> None:
 
 
 def test_repl_reads_a_script(cli: Cli, box: str) -> None:
-    script = "x = 40\ndef f(n):\n    return n + 2\n\nf(x)\nfor i in range(2):\n    print(i)\n\n'last'\n"
+    script = (
+        "x = 40\ndef f(n):\n    return n + 2\n\nf(x)\nfor i in range(2):\n    print(i)\n\n'last'\n"
+    )
     ended = cli("repl", "-s", box, stdin=script)
     assert ended.code == OK
     assert ended.out.replace("python> ", "").replace("......> ", "") == "42\n0\n1\n'last'\n"
@@ -194,7 +262,12 @@ def test_repl_goes_on_after_errors_and_ends_with_the_last_code(cli: Cli, box: st
 
 
 def test_repl_commands(cli: Cli, box: str) -> None:
-    ended = cli("repl", "-s", box, stdin="x = 1\n:snapshots\n:fork copy\nx = 2\nx\n:nothing\n:help\n:quit\nx = 9\n")
+    ended = cli(
+        "repl",
+        "-s",
+        box,
+        stdin="x = 1\n:snapshots\n:fork copy\nx = 2\nx\n:nothing\n:help\n:quit\nx = 9\n",
+    )
     assert "GENERATION" in ended.out and "2\n" in ended.out and ":rollback" in ended.out
     assert "unknown command" in ended.err
     assert cli("run", "-s", box, "-c", "x").out == "1\n"
@@ -204,5 +277,12 @@ def test_repl_commands(cli: Cli, box: str) -> None:
 
 
 def test_repl_javascript(cli: Cli, box: str) -> None:
-    ended = cli("repl", "-s", box, "-l", "javascript", stdin="const f = (a) => {\n  return a * 2;\n}\nf(4)\n`a\nb`.length\n")
+    ended = cli(
+        "repl",
+        "-s",
+        box,
+        "-l",
+        "javascript",
+        stdin="const f = (a) => {\n  return a * 2;\n}\nf(4)\n`a\nb`.length\n",
+    )
     assert ended.code == OK and "8\n" in ended.out and "3\n" in ended.out

@@ -17,7 +17,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own with 24 MiB."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=False).returncode != 0:
+    if (
+        os.geteuid() != 0
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(disk)], check=False
+        ).returncode
+        != 0
+    ):
         pytest.skip("cannot mount a small file system here")
     try:
         yield disk

@@ -3,6 +3,7 @@
 
 DORMOUSE_CRASH_RUNS sets the number of runs for each victim, DORMOUSE_CRASH_SEED the moments."""
 
+import contextlib
 import os
 import random
 import signal
@@ -16,7 +17,14 @@ import pytest
 
 from conftest import NewServer
 from quick.client import ApiError, Context, Run, Sandbox, describe
-from quick.processes import group_of, is_running, members_of_group, wait_until, workers_of, zygotes_of
+from quick.processes import (
+    group_of,
+    is_running,
+    members_of_group,
+    wait_until,
+    workers_of,
+    zygotes_of,
+)
 from quick.server import Server
 
 RUNS = int(os.environ.get("DORMOUSE_CRASH_RUNS", "60"))
@@ -39,10 +47,14 @@ READ = "held.seek(0); n, int(held.read()), int(open('/workspace/n').read()), int
 
 
 def kill_quietly(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+
+
+def kill_after(seconds: float, pids: list[int]) -> None:
+    time.sleep(seconds)
+    for pid in pids:
+        kill_quietly(pid)
 
 
 def one_of(pids: list[int], chance: random.Random) -> list[int]:
@@ -64,7 +76,11 @@ class Ledger:
         self.possible = 0
 
     def told(self, value: int) -> None:
-        assert self.acknowledged <= value <= self.possible, (self.acknowledged, value, self.possible)
+        assert self.acknowledged <= value <= self.possible, (
+            self.acknowledged,
+            value,
+            self.possible,
+        )
         self.acknowledged = self.possible = value
 
 
@@ -100,7 +116,9 @@ class Client:
         if process.poll() is not None:
             self.server.forget()
             self.server.start()
-            self.context = Context(Sandbox(self.server.client, self.context.sandbox.id), self.context.id, "python")
+            self.context = Context(
+                Sandbox(self.server.client, self.context.sandbox.id), self.context.id, "python"
+            )
 
     def check(self) -> None:
         run = self.context.run(READ).ok()
@@ -127,14 +145,17 @@ def test_acknowledged_runs_survive(new_server: NewServer, victim: str) -> None:
         groups |= {group_of(pid) for pid in zygotes_of(server.pid)}
         delay = chance.choice([0, chance.uniform(0, 0.004), chance.uniform(0, 0.03)])
         victims = VICTIMS[victim](server, chance)
-        killer = threading.Thread(target=lambda: (time.sleep(delay), [kill_quietly(pid) for pid in victims]))
+        killer = threading.Thread(target=kill_after, args=(delay, victims))
         if number % 3 != 2:
             killer.start()
         unanswered += client.step() is None
         if killer.ident is not None:
             killer.join()
         if victim == "server" and number % 3 != 2:
-            wait_until(lambda: server.process is not None and server.process.poll() is not None, "the server is dead")
+            wait_until(
+                lambda: server.process is not None and server.process.poll() is not None,
+                "the server is dead",
+            )
         client.revive()
         if number % 2:
             client.check()
@@ -143,14 +164,18 @@ def test_acknowledged_runs_survive(new_server: NewServer, victim: str) -> None:
         assert unanswered == 0, "a dead worker is an outcome of its run, not of the call"
     # Whatever was being written is gone or in use: a fresh start finds nothing to tidy up.
     server.restart()
-    client.context = Context(Sandbox(server.client, client.context.sandbox.id), client.context.id, "python")
+    client.context = Context(
+        Sandbox(server.client, client.context.sandbox.id), client.context.id, "python"
+    )
     client.check()
     assert files_of(server.data / "tmp") == []
     kept = server.client.get("/v1/capabilities")["capabilities"]["limits"]["generationsKept"]
     assert len(files_of(server.data)) < 40 + 4 * kept, files_of(server.data)
     groups |= {group_of(pid) for pid in zygotes_of(server.pid)}
     server.stop()
-    wait_until(lambda: not any(members_of_group(group) for group in groups), "no process is left behind")
+    wait_until(
+        lambda: not any(members_of_group(group) for group in groups), "no process is left behind"
+    )
 
 
 @pytest.mark.parametrize("language", ["javascript", "typescript"])
@@ -226,7 +251,10 @@ def test_many_contexts_at_once(new_server: NewServer) -> None:
 
 def test_a_worker_that_dies_takes_no_other_along(new_server: NewServer) -> None:
     server = new_server()
-    first, second = server.client.sandbox().context("python"), server.client.sandbox().context("python")
+    first, second = (
+        server.client.sandbox().context("python"),
+        server.client.sandbox().context("python"),
+    )
     first.run("x = 1").ok()
     second.run("x = 2").ok()
     results: list[Run] = []
@@ -234,7 +262,10 @@ def test_a_worker_that_dies_takes_no_other_along(new_server: NewServer) -> None:
     thread.start()
     wait_until(lambda: first.get()["running"], "the run starts")
     busy = max(workers_of(server.pid), key=cpu_ticks)
-    wait_until(lambda: cpu_ticks(busy) > 10 or cpu_ticks(max(workers_of(server.pid), key=cpu_ticks)) > 10, "a worker is busy")
+    wait_until(
+        lambda: cpu_ticks(busy) > 10 or cpu_ticks(max(workers_of(server.pid), key=cpu_ticks)) > 10,
+        "a worker is busy",
+    )
     kill_quietly(max(workers_of(server.pid), key=cpu_ticks))
     thread.join(30)
     assert (results[0].status, results[0].state) == ("crashed", "rolled_back")
@@ -255,14 +286,18 @@ def test_sigterm_lets_a_short_run_end(new_server: NewServer) -> None:
     context = server.client.sandbox().context("python")
     context.run("import time; x = 1").ok()
     results: list[Run] = []
-    thread = threading.Thread(target=lambda: results.append(context.run("time.sleep(0.7); x = 2; x")))
+    thread = threading.Thread(
+        target=lambda: results.append(context.run("time.sleep(0.7); x = 2; x"))
+    )
     thread.start()
     wait_until(lambda: context.get()["running"], "the run starts")
     assert server.stop() == 0
     thread.join(30)
     assert results and results[0].ok().result == "2"
     server.start()
-    assert Context(Sandbox(server.client, context.sandbox.id), context.id, "python").value("x") == "2"
+    assert (
+        Context(Sandbox(server.client, context.sandbox.id), context.id, "python").value("x") == "2"
+    )
 
 
 def test_sigterm_interrupts_a_long_run(new_server: NewServer) -> None:

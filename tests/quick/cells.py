@@ -50,7 +50,7 @@ class CellFile:
 
 
 def parse(path: Path) -> CellFile:
-    modes = DEFAULT_MODES
+    modes: tuple[str, ...] = DEFAULT_MODES
     cells: list[Cell] = []
     name, value, block = "", "", []
     lines = path.read_bytes().decode("utf-8").split("\n")
@@ -69,7 +69,9 @@ def parse(path: Path) -> CellFile:
     return CellFile(path, path.parent.name, modes, cells)
 
 
-def add_section(path: Path, line: int, cells: list[Cell], name: str, value: str, block: str) -> None:
+def add_section(
+    path: Path, line: int, cells: list[Cell], name: str, value: str, block: str
+) -> None:
     where = f"{path}:{line}"
     # Blank lines before the next section are layout.
     text = block.rstrip("\n") if name not in ("stdout", "stderr") else block.rstrip("\n") + "\n"
@@ -125,6 +127,9 @@ def check(file: CellFile, cell: Cell, run: Run) -> None:
         wanted["traceback"] = "<*>" + "<*>".join(expected["traceback"].split("\n")) + "<*>"
         actual["traceback"] = run.traceback
     wrong = [name for name in wanted if not matches(wanted[name], actual[name])]
-    shown = [f"{name}: expected {wanted[name]!r}\n{' ' * len(name)}       got {actual[name]!r}" for name in wrong]
+    shown = [
+        f"{name}: expected {wanted[name]!r}\n{' ' * len(name)}       got {actual[name]!r}"
+        for name in wrong
+    ]
     where = f"{file.path}:{cell.line}"
     assert not wrong, "\n".join([where, cell.code, "", *shown, describe(run)])

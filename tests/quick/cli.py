@@ -30,12 +30,24 @@ class Cli:
 
     def __init__(self, data: Path | None, **environment: str) -> None:
         self.data = data
-        self.environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "DORMOUSE_ENGINES": str(ENGINES), **environment}
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": "/nonexistent",
+            "DORMOUSE_ENGINES": str(ENGINES),
+            **environment,
+        }
 
     def __call__(self, *arguments: str, stdin: str | bytes = b"") -> Ended:
         command = [str(DORMOUSE), *arguments]
         if self.data is not None:
             command += ["--data", str(self.data)]
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        ended = subprocess.run(command, input=given, capture_output=True, timeout=120, check=False, env=self.environment)
+        ended = subprocess.run(
+            command,
+            input=given,
+            capture_output=True,
+            timeout=120,
+            check=False,
+            env=self.environment,
+        )
         return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())

@@ -124,7 +124,7 @@ class Client:
     def close(self) -> None:
         self.http.close()
 
-    def call(self, method: str, path: str, body: Any = None, **query: str | int) -> Json:
+    def call(self, method: str, path: str, body: Any = None, /, **query: str | int) -> Json:
         """A JSON call; ApiError unless the answer is 2xx."""
         response = self.http.request(method, path, json=body, params=query or None)
         if not response.is_success:
@@ -134,7 +134,7 @@ class Client:
         answer: Json = strict_json(response.content)
         return answer
 
-    def get(self, path: str, **query: str | int) -> Json:
+    def get(self, path: str, /, **query: str | int) -> Json:
         return self.call("GET", path, None, **query)
 
     def post(self, path: str, body: Any = None) -> Json:

@@ -21,7 +21,10 @@ def status_of(pid: int) -> dict[str, str]:
         text = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return {}
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+    return {
+        name: value.strip()
+        for name, _, value in (line.partition(":") for line in text.splitlines())
+    }
 
 
 def is_running(pid: int) -> bool:

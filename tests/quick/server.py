@@ -46,7 +46,9 @@ class Server:
             file.write_text(self.config)
             command += ["--config", str(file)]
         with open(self.data.parent / f"{self.data.name}.log", "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
         wait_until(self._is_up, "the server starts")
         self.key = (self.data / "admin.key").read_text().splitlines()[0]
         self.client = Client(self.url, self.key)

@@ -31,7 +31,9 @@ def confined(server: Server) -> list[int]:
 
 
 def test_every_worker_is_filtered_and_without_privileges(server: Server, worker: int) -> None:
-    wait_until(lambda: set(confined(server)) == set(workers_of(server.pid)), "all workers are confined")
+    wait_until(
+        lambda: set(confined(server)) == set(workers_of(server.pid)), "all workers are confined"
+    )
     for pid in confined(server):
         status = status_of(pid)
         if not status:
@@ -48,7 +50,9 @@ def test_it_shares_no_network_with_the_host(worker: int) -> None:
     if not ROOT:
         pytest.skip("other users may have no namespaces")
     for name in ("net", "ipc", "uts", "mnt"):
-        assert os.readlink(f"/proc/{worker}/ns/{name}") != os.readlink(f"/proc/self/ns/{name}"), name
+        assert os.readlink(f"/proc/{worker}/ns/{name}") != os.readlink(f"/proc/self/ns/{name}"), (
+            name
+        )
     interfaces = Path(f"/proc/{worker}/net/dev").read_text().splitlines()[2:]
     assert [line.split(":")[0].strip() for line in interfaces] in (["lo"], [])
 
@@ -65,13 +69,24 @@ def test_its_descriptors_are_its_channel_and_its_engine(server: Server, worker: 
         if target.startswith("socket:"):
             sockets += 1
             inode = target.removeprefix("socket:[").removesuffix("]")
-            assert inode not in Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
+            assert (
+                inode not in Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
+            )
             continue
-        if target.startswith("anon_inode:") or target == "/dev/null" or "pagemap" in target or target.startswith("/memfd:"):
+        if (
+            target.startswith("anon_inode:")
+            or target == "/dev/null"
+            or "pagemap" in target
+            or target.startswith("/memfd:")
+        ):
             continue
         # Files of the engine, for reading only.
-        assert Path(target).resolve().is_relative_to(ENGINES.resolve()) or target.endswith("boot.img"), target
-        flags = next(int(line.split()[1], 8) for line in info.splitlines() if line.startswith("flags:"))
+        assert Path(target).resolve().is_relative_to(ENGINES.resolve()) or target.endswith(
+            "boot.img"
+        ), target
+        flags = next(
+            int(line.split()[1], 8) for line in info.splitlines() if line.startswith("flags:")
+        )
         assert flags & os.O_ACCMODE == os.O_RDONLY, target
     assert sockets == 1
 
@@ -84,7 +99,10 @@ def test_it_has_no_environment_and_no_arguments_of_the_server(server: Server, wo
 
 
 def test_its_limits_are_set(worker: int) -> None:
-    limits = {line[:26].strip(): line[26:47].strip() for line in Path(f"/proc/{worker}/limits").read_text().splitlines()}
+    limits = {
+        line[:26].strip(): line[26:47].strip()
+        for line in Path(f"/proc/{worker}/limits").read_text().splitlines()
+    }
     assert limits["Max core file size"] == "0"
     assert int(limits["Max open files"]) <= 256
 
@@ -99,7 +117,9 @@ def test_data_and_keys_are_private(server: Server) -> None:
         if path.is_socket():
             continue
         mode = stat.S_IMODE(path.stat().st_mode)
-        parents_closed = any(stat.S_IMODE(parent.stat().st_mode) & 0o077 == 0 for parent in [server.data])
+        parents_closed = any(
+            stat.S_IMODE(parent.stat().st_mode) & 0o077 == 0 for parent in [server.data]
+        )
         assert mode & 0o077 == 0 or parents_closed, (path, oct(mode))
 
 
@@ -117,10 +137,26 @@ def test_the_zygote_holds_nothing_of_the_server(server: Server) -> None:
 def test_the_guest_sees_no_host(client: Client, python: Context, javascript: Context) -> None:
     """Files of the host are not there, and neither is its environment."""
     os.environ["DORMOUSE_TEST_SECRET"] = "s3cret"
-    for path in ("/etc/passwd", "/etc/hostname", "/proc/self/status", "/proc/1/environ", "/root", "/home", "/var", "/sys", "/bin/sh"):
+    for path in (
+        "/etc/passwd",
+        "/etc/hostname",
+        "/proc/self/status",
+        "/proc/1/environ",
+        "/root",
+        "/home",
+        "/var",
+        "/sys",
+        "/bin/sh",
+    ):
         assert python.value(f"import os; os.path.exists({path!r})") == "False", path
         assert javascript.value(f"require('fs').existsSync({path!r})") == "false", path
-    assert set((python.value("' '.join(sorted(os.listdir('/')))") or "").strip("'").split()) <= {"dev", "tmp", "workspace", "usr", "lib"}
+    assert set((python.value("' '.join(sorted(os.listdir('/')))") or "").strip("'").split()) <= {
+        "dev",
+        "tmp",
+        "workspace",
+        "usr",
+        "lib",
+    }
     environment = python.value("dict(os.environ)") or ""
     assert "s3cret" not in environment and client.key not in environment
     assert client.key not in (javascript.value("JSON.stringify(process.env)") or "")
