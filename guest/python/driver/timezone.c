@@ -49,4 +49,15 @@ static const struct {
   int secure;
 } libc = {0};
 
+#define __tm_to_tzname MuslTmToTzname
 #include "__tz.c"
+#undef __tm_to_tzname
+
+// For strftime's %Z. Musl's trusts no zone name but a pointer into its own tables; CPython hands over the name
+// that a struct_time carries, so that strftime(..., localtime(t)) names the zone in force at t.
+const char* __tm_to_tzname(const struct tm* time) {
+  (void)MuslTmToTzname;
+  if (time->__tm_zone != NULL) return time->__tm_zone;
+  do_tzset();
+  return __tzname[time->tm_isdst > 0];
+}

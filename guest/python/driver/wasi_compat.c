@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include <wasi/api.h>
 
 // Sleeping: wasi-libc turns every failure of poll_oneoff into ENOTSUP, so that a stop could not end a sleep.
@@ -92,4 +95,13 @@ int fchmod(int file, mode_t mode) {
   (void)mode;
   struct stat status;
   return fstat(file, &status);
+}
+
+#undef chdir
+extern int chdir(const char* path);
+
+int dormouse_chdir(const char* path) {
+  char resolved[PATH_MAX];
+  if (realpath(path, resolved) == NULL) return -1;
+  return chdir(resolved);
 }

@@ -95,6 +95,20 @@ imports.fd_write = (fd, iovs, count, written) => {
   return status;
 };
 
+// Pages of 4 KiB that differ, and bytes in them.
+function dirty(before) {
+  const after = new Uint8Array(instance.exports.memory.buffer);
+  const pages = [];
+  let bytes = 0;
+  for (let page = 0; page < after.length; page += 4096) {
+    let differing = 0;
+    for (let i = page; i < page + 4096; i++) if (before[i] !== after[i]) differing++;
+    if (differing > 0) pages.push(page);
+    bytes += differing;
+  }
+  return process.env.DIRTY === "2" ? pages.map((page) => page.toString(16)).join(" ") : `${pages.length} pages, ${bytes} bytes`;
+}
+
 const dormouse = {
   emit(kind, address, size) {
     const text = decoder.decode(new Uint8Array(memory().buffer, address, size));
@@ -122,6 +136,7 @@ for (const cell of cells) {
   const request = Buffer.from(JSON.stringify({ language: "python", filename: `cell-${number}`, ...rest }));
   const address = api.dormouse_alloc(request.length);
   new Uint8Array(api.memory.buffer, address, request.length).set(request);
+  const before = process.env.DIRTY ? new Uint8Array(api.memory.buffer).slice() : undefined;
   const start = performance.now();
   let status;
   try {
@@ -129,6 +144,7 @@ for (const cell of cells) {
   } catch (error) {
     status = String(error.stack).slice(0, 1500);
   }
+  if (before) console.log(JSON.stringify({ boot: status, ms: 0, events: [["dirty", dirty(before)]] }));
   console.log(JSON.stringify({ cell: number, status, ms: Math.round((performance.now() - start) * 1000) / 1000, events: shown() }));
   if (status !== 0) break;
 }

@@ -2,6 +2,7 @@
 """What happens once, before the boot image is taken: imports that most runs use, and the driver's own set-up."""
 
 import builtins
+import os
 import sys
 
 # All of these are in the image, so that importing them in a cell costs nothing.
@@ -13,6 +14,10 @@ _PRELOADED = """
     sys tempfile textwrap threading time timeit tokenize traceback types typing unicodedata urllib.parse uuid
     warnings weakref zlib zoneinfo
 """.split()
+
+
+# What programs expect to find in any environment; contextEnv may say otherwise.
+_ENVIRONMENT = {"HOME": "/workspace", "USER": "user", "LOGNAME": "user", "TMPDIR": "/tmp"}
 
 
 class _Quitter:
@@ -44,6 +49,7 @@ def boot():
         __import__(name)
     from dormouse import _cell, _input, _limits, _loop, _random, _source
 
+    os.environ.update(_ENVIRONMENT)
     sys.argv = [""]
     sys.path[:0] = ["", "/workspace"]
     _limits.boot()

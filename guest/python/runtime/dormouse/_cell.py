@@ -8,8 +8,9 @@ import sys
 import time
 from json import JSONDecoder
 
-from dormouse import _display, _errors, _input, _loop, _random
-from dormouse._text import safe_repr
+from _dormouse import call_user
+
+from dormouse import _display, _errors, _input, _loop
 
 # Bound once, so that nothing that user code does to the json module matters here.
 _scan = JSONDecoder().scan_once
@@ -19,11 +20,10 @@ _main = sys.modules["__main__"].__dict__
 class _Run:
     """What has to be put back after the run, and what its reports need."""
 
-    __slots__ = ("filename", "source", "environment", "directory")
+    __slots__ = ("filename", "environment", "directory")
 
     def __init__(self):
         self.filename = ""
-        self.source = ""
         self.environment = None
         self.directory = None
 
@@ -65,7 +65,7 @@ def begin(request):
     """Prepares the run. Returns (source, filename), or None if there is nothing to run."""
     fields, _ = _scan(request, 0)
     _run.filename = fields.get("filename") or "cell"
-    _run.source = fields["code"]
+    source = fields["code"]
     _run.environment = _run.directory = None
     _input.begin_run()
     _loop.begin_run()
@@ -81,14 +81,12 @@ def begin(request):
         directory = os.getcwd()
         os.chdir(fields["cwd"])
         _run.directory = directory
-    _remember_source(_run.filename, _run.source)
-    return _run.source, _run.filename
+    _remember_source(_run.filename, source)
+    return source, _run.filename
 
 
 def _show(value):
     if sys.displayhook is not sys.__displayhook__:
-        from _dormouse import call_user
-
         call_user(sys.displayhook, value)
         return
     builtins._ = value
@@ -118,8 +116,7 @@ def end(value, error):
         if isinstance(error, SystemExit):
             _errors.report_exit(error)
         elif error is not None:
-            _errors.report_error(error, _run.filename, _run.source)
+            _errors.report_error(error, _run.filename)
         _display.flush()
     finally:
         _put_back()
-        _run.source = ""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of an uncaught error: name, message, and a traceback in which only user code appears."""
 
+import linecache
 import sys
 import traceback
 from _json import encode_basestring
@@ -33,8 +34,10 @@ def _frames_of(trace):
 def _without_own_frames(trace):
     """The same traceback without the driver's frames, and without the loop's at its outer end."""
     kept = [item for item in _frames_of(trace) if not item.tb_frame.f_code.co_filename.startswith(_OWN_FILES)]
-    while kept and kept[0].tb_frame.f_code.co_filename.startswith(_LOOP_FILES):
-        del kept[0]
+    for start, item in enumerate(kept):
+        if not item.tb_frame.f_code.co_filename.startswith(_LOOP_FILES):
+            del kept[:start]
+            break
     result = None
     for item in reversed(kept):
         if item.tb_next is not result:
@@ -57,12 +60,15 @@ def _clean(error, seen):
             waiting += error.exceptions
 
 
-def _notebook_hint(error, source):
-    """Tells users of notebook syntax what is wrong, instead of leaving them with `invalid syntax`."""
+def _complete_syntax_error(error, filename):
+    """Shows the line also for errors that the compiler finds after parsing, and tells users of notebook syntax
+    what is wrong instead of leaving them with `invalid syntax`."""
     line = error.lineno
-    lines = source.splitlines() if source else []
+    lines = linecache.getlines(filename)
     if not isinstance(line, int) or not 0 < line <= len(lines):
         return
+    if error.text is None:
+        error.text = lines[line - 1]
     text = lines[line - 1].strip()
     if text.startswith("!"):
         hint = "shell commands (!command) do not exist here: there are no processes to start"
@@ -111,11 +117,11 @@ def _line_number(error, filename):
     return line
 
 
-def report_error(error, filename, source):
+def report_error(error, filename):
     """Reports an uncaught error of the cell."""
     _clean(error, set())
     if isinstance(error, SyntaxError) and error.filename == filename:
-        _notebook_hint(error, source)
+        _complete_syntax_error(error, filename)
     sys.last_exc = sys.last_value = error
     sys.last_type = type(error)
     sys.last_traceback = error.__traceback__

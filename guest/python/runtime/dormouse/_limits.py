@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What this interpreter cannot do, said at once and in words, where Python would fail late or vaguely."""
 
+import _socket
 import _thread
+import errno
 import importlib.abc
+import locale
 import os
 import signal
 import sys
@@ -21,7 +24,7 @@ _OS = {
         "execve", "execvp", "execvpe", "spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve",
         "spawnvp", "spawnvpe", "posix_spawn", "posix_spawnp", "wait", "waitpid", "wait3", "wait4", "waitid",
         "kill", "killpg", "getpgid", "getpgrp", "setpgid", "getsid", "setsid", "nice", "getpriority",
-        "startfile",
+        "WNOHANG", "WEXITED", "WUNTRACED", "P_ALL", "P_PID",
     ),
     "descriptor": ("dup", "dup2", "pipe", "pipe2", "openpty", "mkfifo", "mknod", "sendfile", "memfd_create"),
     "user": ("setuid", "setgid", "seteuid", "setegid", "getlogin", "getgroups", "chown", "lchown", "fchown"),
@@ -48,6 +51,16 @@ _MODULE_WHY = {
 
 class Unsupported(AttributeError, NotImplementedError):
     """A part of the standard library that this interpreter does not have."""
+
+    __module__ = "dormouse"
+
+    @property
+    def name(self):
+        """Always None: Python guesses at a misspelt attribute otherwise."""
+
+    @name.setter
+    def name(self, value):
+        pass
 
 
 def _explain(module, groups):
@@ -83,7 +96,32 @@ def _no_threads(*args, **kwargs):
     )
 
 
+def _no_network(*args, **kwargs):
+    raise OSError(errno.ENOTSUP, "this interpreter has no network")
+
+
+def _complete_sockets():
+    """Gives `socket` what its users call before they would find out that there are no sockets."""
+    for name in ("getaddrinfo", "getnameinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "socketpair"):
+        if not hasattr(_socket, name):
+            setattr(_socket, name, _no_network)
+    if not hasattr(_socket, "gethostname"):
+        _socket.gethostname = lambda: "localhost"
+
+
+_setlocale = locale._setlocale
+
+
+def _only_c_locale(category, name=None):
+    """wasi-libc takes any name and then behaves as in the C locale; that would be a silent lie."""
+    if name not in (None, "", "C", "POSIX", "C.UTF-8", "C.utf8", "C.UTF8"):
+        raise locale.Error(f"unsupported locale setting: {name!r}; only C.UTF-8 is available here")
+    return _setlocale(category, name)
+
+
 def boot():
+    _complete_sockets()
+    locale._setlocale = _only_c_locale
     _explain(os, _OS)
     _explain(signal, _SIGNAL)
     sys.meta_path.append(_MissingModules)

@@ -6,7 +6,6 @@ leaves behind goes on whenever a later cell awaits. asyncio.run() makes a loop o
 """
 
 import asyncio
-import sys
 import types
 from asyncio import base_events, events
 
@@ -113,13 +112,13 @@ def _waiting_at(coroutine):
     return trace
 
 
-def _stop(task, coroutine, error):
-    """Ends the cell's task after a KeyboardInterrupt that hit the loop, not the task."""
+def _end(task, coroutine, error):
+    """Ends the cell's task after an error that hit the loop, not the task; raises that error."""
     trace = _waiting_at(coroutine)
     task.cancel()
     try:
         _loop.run_until_complete(task)
-    except (asyncio.CancelledError, KeyboardInterrupt):
+    except BaseException:
         pass
     raise error.with_traceback(trace)
 
@@ -133,13 +132,10 @@ def run(coroutine):
     task = _loop.create_task(coroutine)
     try:
         _loop.run_until_complete(task)
-    except KeyboardInterrupt as error:
-        if task.done():
-            raise
-        _stop(task, coroutine, error)
-    except BaseException:
+    except BaseException as error:
         if not task.done():
-            task.cancel()
+            _end(task, coroutine, error)
+        if not isinstance(error, Exception):
             raise
     # Not task.result(): that would put the loop's frames into the traceback.
     error = asyncio.CancelledError() if task.cancelled() else task.exception()

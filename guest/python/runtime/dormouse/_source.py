@@ -8,11 +8,16 @@ import linecache
 _getfile = inspect.getfile
 
 
+def _is_cell(filename):
+    entry = linecache.cache.get(filename)
+    return entry is not None and len(entry) == 4 and entry[1] is None and not filename.startswith("<")
+
+
 def _from_methods(cls):
     for value in vars(cls).values():
         function = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
         code = getattr(function, "__code__", None)
-        if code is not None and getattr(function, "__qualname__", "").startswith(cls.__qualname__ + "."):
+        if code is not None and _is_cell(code.co_filename) and getattr(function, "__qualname__", "").startswith(cls.__qualname__ + "."):
             return code.co_filename
     return None
 
@@ -20,7 +25,7 @@ def _from_methods(cls):
 def _from_cells(cls):
     line = getattr(cls, "__firstlineno__", 0)
     for filename, entry in reversed(list(linecache.cache.items())):
-        if len(entry) == 4 and entry[1] is None and 0 < line <= len(entry[2]):
+        if _is_cell(filename) and 0 < line <= len(entry[2]):
             below = "".join(entry[2][line - 1 : line + 20])
             if f"class {cls.__name__}" in below:
                 return filename
