@@ -63,7 +63,7 @@ def test_abort_is_a_crash_of_this_run_only(python: Context, between: Between) ->
 
 def test_finally_and_atexit_do_not_run_again(python: Context, between: Between) -> None:
     python.run("import atexit, sys\nlog = []\natexit.register(lambda: log.append('atexit'))").ok()
-    for i in range(3):
+    for _ in range(3):
         between(python)
         assert (
             python.run("try:\n    sys.exit(1)\nfinally:\n    log.append('finally')").status
