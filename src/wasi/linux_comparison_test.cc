@@ -20,21 +20,36 @@ namespace {
 
 Errno FromLinux(int error) {
   switch (error) {
-    case 0: return Errno::kSuccess;
-    case EBADF: return Errno::kBadFile;
-    case EBUSY: return Errno::kBusy;
-    case EEXIST: return Errno::kExists;
-    case EINVAL: return Errno::kInvalid;
-    case EISDIR: return Errno::kIsDirectory;
-    case ELOOP: return Errno::kLoop;
-    case EMFILE: return Errno::kTooManyOpen;
-    case ENAMETOOLONG: return Errno::kNameTooLong;
-    case ENOENT: return Errno::kNotFound;
-    case ENOTDIR: return Errno::kNotDirectory;
-    case ENOTEMPTY: return Errno::kNotEmpty;
-    case EPERM: return Errno::kNotPermitted;
-    case ESPIPE: return Errno::kNotSeekable;
-    default: return Errno::kIo;
+    case 0:
+      return Errno::kSuccess;
+    case EBADF:
+      return Errno::kBadFile;
+    case EBUSY:
+      return Errno::kBusy;
+    case EEXIST:
+      return Errno::kExists;
+    case EINVAL:
+      return Errno::kInvalid;
+    case EISDIR:
+      return Errno::kIsDirectory;
+    case ELOOP:
+      return Errno::kLoop;
+    case EMFILE:
+      return Errno::kTooManyOpen;
+    case ENAMETOOLONG:
+      return Errno::kNameTooLong;
+    case ENOENT:
+      return Errno::kNotFound;
+    case ENOTDIR:
+      return Errno::kNotDirectory;
+    case ENOTEMPTY:
+      return Errno::kNotEmpty;
+    case EPERM:
+      return Errno::kNotPermitted;
+    case ESPIPE:
+      return Errno::kNotSeekable;
+    default:
+      return Errno::kIo;
   }
 }
 
@@ -125,8 +140,8 @@ class Linux {
     return Answer(LastError(::renameat(base_, from.c_str(), base_, to.c_str())));
   }
   std::string Link(const std::string& from, const std::string& to, bool follow) {
-    return Answer(LastError(::linkat(base_, from.c_str(), base_, to.c_str(),
-                                     follow ? AT_SYMLINK_FOLLOW : 0)));
+    return Answer(LastError(
+        ::linkat(base_, from.c_str(), base_, to.c_str(), follow ? AT_SYMLINK_FOLLOW : 0)));
   }
   std::string Symlink(const std::string& target, const std::string& path) {
     return Answer(LastError(::symlinkat(target.c_str(), base_, path.c_str())));
@@ -221,10 +236,9 @@ class Ours {
     return Answer(error);
   }
   std::string Stat(const std::string& path, bool follow) {
-    return StatAnswer(PathFilestatGet(wasi(), base_, follow ? 1 : 0, kPath, Put(path), kResult),
-                      [&] {
-                        (void)PathModeGet(wasi(), base_, follow ? 1 : 0, kPath, Put(path), kMode);
-                      });
+    return StatAnswer(
+        PathFilestatGet(wasi(), base_, follow ? 1 : 0, kPath, Put(path), kResult),
+        [&] { (void)PathModeGet(wasi(), base_, follow ? 1 : 0, kPath, Put(path), kMode); });
   }
   std::string FdStat(std::size_t file) {
     return StatAnswer(FdFilestatGet(wasi(), files_[file], kResult),
@@ -248,8 +262,7 @@ class Ours {
                            guest_.Put(kPath2, to)));
   }
   std::string Symlink(const std::string& target, const std::string& path) {
-    return Answer(
-        PathSymlink(wasi(), kPath, Put(target), base_, kPath2, guest_.Put(kPath2, path)));
+    return Answer(PathSymlink(wasi(), kPath, Put(target), base_, kPath2, guest_.Put(kPath2, path)));
   }
   std::string ReadLink(const std::string& path) {
     const u32 error = PathReadlink(wasi(), base_, kPath, Put(path), kData, 100, kResult);
@@ -275,8 +288,8 @@ class Ours {
     return Answer(error, error == 0 ? guest_.Text(kData, guest_.Get<u32>()) : "");
   }
   std::string Seek(std::size_t file, std::int64_t delta, int whence) {
-    const u32 error = FdSeek(wasi(), files_[file], static_cast<u64>(delta),
-                             static_cast<u32>(whence), kResult);
+    const u32 error =
+        FdSeek(wasi(), files_[file], static_cast<u64>(delta), static_cast<u32>(whence), kResult);
     return Answer(error, std::to_string(guest_.Get<u64>()));
   }
   std::string Truncate(std::size_t file, std::uint64_t size) {
@@ -342,8 +355,7 @@ class Ours {
 
 class Comparison {
  public:
-  Comparison(unsigned seed, const std::filesystem::path& top)
-      : random_(seed), linux_(top) {}
+  Comparison(unsigned seed, const std::filesystem::path& top) : random_(seed), linux_(top) {}
 
   // False when they differ.
   bool Run(int steps) {
@@ -398,9 +410,12 @@ class Comparison {
     const std::string other = Path();
     const bool flag = Pick(2) == 0;
     switch (Pick(12)) {
-      case 0: return Both("mkdir " + path, [&](auto& side) { return side.Mkdir(path); });
-      case 1: return Both("rmdir " + path, [&](auto& side) { return side.Rmdir(path); });
-      case 2: return Both("unlink " + path, [&](auto& side) { return side.Unlink(path); });
+      case 0:
+        return Both("mkdir " + path, [&](auto& side) { return side.Mkdir(path); });
+      case 1:
+        return Both("rmdir " + path, [&](auto& side) { return side.Rmdir(path); });
+      case 2:
+        return Both("unlink " + path, [&](auto& side) { return side.Unlink(path); });
       case 3:
         return Both("rename " + path + " " + other,
                     [&](auto& side) { return side.Rename(path, other); });
@@ -410,11 +425,13 @@ class Comparison {
       case 5:
         return Both("symlink " + path + " " + other,
                     [&](auto& side) { return side.Symlink(path, other); });
-      case 6: return Both("readlink " + path, [&](auto& side) { return side.ReadLink(path); });
+      case 6:
+        return Both("readlink " + path, [&](auto& side) { return side.ReadLink(path); });
       case 7:
         return Both(std::string(flag ? "stat " : "lstat ") + path,
                     [&](auto& side) { return side.Stat(path, flag); });
-      case 8: return Both("list " + path, [&](auto& side) { return side.List(path); });
+      case 8:
+        return Both("list " + path, [&](auto& side) { return side.List(path); });
       case 9:
       case 10:
         if (linux_.file_count() < 8) {
@@ -435,12 +452,15 @@ class Comparison {
     const std::uint64_t offset = Pick(8) == 0 ? Pick(200'000) : Pick(100);
     const std::size_t length = 1 + Pick(50);
     switch (Pick(9)) {
-      case 0: return Both(name + "close", [&](auto& side) { return side.Close(file); });
-      case 1: return Both(name + "write", [&](auto& side) { return side.Write(file, text); });
+      case 0:
+        return Both(name + "close", [&](auto& side) { return side.Close(file); });
+      case 1:
+        return Both(name + "write", [&](auto& side) { return side.Write(file, text); });
       case 2:
         return Both(name + "pwrite " + std::to_string(offset),
                     [&](auto& side) { return side.Pwrite(file, text, offset); });
-      case 3: return Both(name + "read", [&](auto& side) { return side.Read(file, length); });
+      case 3:
+        return Both(name + "read", [&](auto& side) { return side.Read(file, length); });
       case 4:
         return Both(name + "pread " + std::to_string(offset),
                     [&](auto& side) { return side.Pread(file, length, offset); });
@@ -455,7 +475,8 @@ class Comparison {
       case 6:
         return Both(name + "truncate " + std::to_string(offset),
                     [&](auto& side) { return side.Truncate(file, offset); });
-      default: return Both(name + "fstat", [&](auto& side) { return side.FdStat(file); });
+      default:
+        return Both(name + "fstat", [&](auto& side) { return side.FdStat(file); });
     }
   }
 
@@ -494,8 +515,7 @@ class Comparison {
 
 TEST(LinuxComparison, RandomOperationsAnswerAsOnLinux) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "comparison-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "comparison-XXXXXX").string();
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     const bool same = Comparison(seed, pattern).Run(400);
     std::filesystem::remove_all(pattern);

@@ -7,10 +7,14 @@ namespace dormouse::wasi {
 
 bool FileSystem::Follows(Last last, bool slash) {
   switch (last) {
-    case Last::kKeep: return false;
-    case Last::kFollowSlash: return slash;
-    case Last::kFollow: return true;
-    case Last::kFollowUnlessSlash: return !slash;
+    case Last::kKeep:
+      return false;
+    case Last::kFollowSlash:
+      return slash;
+    case Last::kFollow:
+      return true;
+    case Last::kFollowUnlessSlash:
+      return !slash;
   }
   return false;
 }
