@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <latch>
 #include <thread>
 
 namespace dormouse::worker {
@@ -30,13 +29,12 @@ Result<void> RunControl::Start() {
   sigset_t all, previous;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &previous);
-  std::latch running(1);
-  std::thread([this, &running] {
-    running.count_down();
+  std::thread([this] {
+    running_.count_down();
     Loop();
   }).detach();
   // A thread that begins makes system calls that the filter, which comes next, does not allow.
-  running.wait();
+  running_.wait();
   ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
   return {};
 }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
+#include <latch>
 #include <mutex>
 #include <optional>
 
@@ -68,6 +69,7 @@ class RunControl {
   ServerLink& link_;
   OutputBuffer& output_;
   FileDescriptor wake_;  // eventfd
+  std::latch running_{1};
   clockid_t guest_cpu_clock_ = 0;
   std::mutex mutex_;
   std::optional<Run> run_;  // guarded by mutex_

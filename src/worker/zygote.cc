@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/sha256.h"
 #include "protocol/frame.h"
 #include "protocol/messages.h"
 #include "worker/confinement.h"
@@ -195,6 +196,8 @@ int ZygoteMain(int argc, char** argv) {
   ::prctl(PR_SET_NAME, "dormouse-zygote");
   ::fcntl(arguments.control, F_SETFD, FD_CLOEXEC);
   ::signal(SIGPIPE, SIG_IGN);
+  // OpenSSL reads its configuration at the first use, which a confined worker cannot.
+  Sha256({});
   // Guests and their host code see nothing of the server's environment.
   ::clearenv();
   IsolateNamespaces();
