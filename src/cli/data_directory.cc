@@ -77,11 +77,13 @@ Result<service::Config> ConfigFor(const CommonArguments& arguments) {
   config.executable = Executable();
   if (!arguments.engines.empty()) config.engines_directory = fs::absolute(arguments.engines);
   if (config.engines_directory.empty()) {
-    const fs::path installed =
-        config.executable.parent_path().parent_path() / "lib" / "dormouse" / "engines";
+    // A build tree has the engines beside the program, an installation under lib.
+    const fs::path programs = config.executable.parent_path();
     std::error_code ignored;
-    config.engines_directory =
-        fs::is_directory(installed, ignored) ? installed : config.data_directory / "engines";
+    config.engines_directory = config.data_directory / "engines";
+    for (const fs::path& place : {programs.parent_path() / "lib" / "dormouse" / "engines", programs / "engines"}) {
+      if (fs::is_directory(place, ignored)) config.engines_directory = place;
+    }
   }
   return config;
 }
@@ -114,7 +116,7 @@ std::optional<ServerRecord> FindRunningServer(const fs::path& data_directory) {
   return record && IsAlive(record->pid) ? record : std::nullopt;
 }
 
-fs::path KeyFile(const fs::path& data_directory) { return data_directory / "api-key"; }
+fs::path KeyFile(const fs::path& data_directory) { return data_directory / "admin.key"; }
 
 Result<std::string> ReadKeyFile(const fs::path& file) {
   DORMOUSE_ASSIGN(std::string text, ReadSmallFile(file));

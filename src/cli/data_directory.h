@@ -17,7 +17,7 @@ std::filesystem::path DataDirectory(const CommonArguments& arguments);
 
 // The configuration file over the defaults, and the command line over both. Engines are looked for
 // in --engines, else where the configuration says, else beside the program
-// (../lib/dormouse/engines), else in the data directory.
+// (engines, or ../lib/dormouse/engines), else in the data directory.
 Result<service::Config> ConfigFor(const CommonArguments& arguments);
 
 // server.json: written by a server for those who want to use its data directory.

@@ -8,7 +8,7 @@
 #include "cli/local_file.h"
 #include "cli/output.h"
 #include "cli/run_printer.h"
-#include "http/text.h"
+#include "common/utf8.h"
 
 namespace dormouse::cli {
 namespace {
@@ -29,7 +29,7 @@ std::string LanguageOfFile(const std::string& file) {
 
 Result<std::string> ReadText(const std::string& file, std::string_view what) {
   DORMOUSE_ASSIGN(std::string text, ReadLocalFile(file, kMaxInputBytes));
-  if (!http::IsValidUtf8(text)) {
+  if (!IsValidUtf8(text)) {
     return Error(ErrorCode::kInvalidFileEncoding,
                  std::string(what) + " is not UTF-8 text: " + file);
   }
@@ -40,7 +40,7 @@ Result<json::object> MakeBody(const ResolvedContext& context, const RunArguments
   std::string code;
   if (arguments.code) {
     code = *arguments.code;
-    if (!http::IsValidUtf8(code))
+    if (!IsValidUtf8(code))
       return Error(ErrorCode::kInvalidFileEncoding, "the code is not UTF-8");
   } else {
     DORMOUSE_ASSIGN(code, ReadText(arguments.file, "the code"));
