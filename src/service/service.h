@@ -17,6 +17,10 @@
 #include "service/config.h"
 #include "service/types.h"
 
+namespace dormouse::scheduler {
+class WorkerHost;
+}
+
 namespace dormouse::service {
 
 // Who calls. Every key of the first version may do everything.
@@ -33,6 +37,10 @@ class Service {
 
   // Opens or makes the data directory, finishes what a crash left half done, starts the zygote.
   static Result<std::unique_ptr<Service>> Open(boost::asio::any_io_executor executor, Config config);
+  // The same over workers of the caller's choice.
+  static Result<std::unique_ptr<Service>> OpenWith(boost::asio::any_io_executor executor,
+                                                   Config config,
+                                                   std::unique_ptr<scheduler::WorkerHost> host);
   // Refuses new runs, lets running ones end within `config.shutdown_grace`, interrupts the rest, commits, ends workers.
   virtual boost::asio::awaitable<void> Stop() = 0;
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/async.h"
+
+#include <algorithm>
+
+namespace dormouse::service {
+
+namespace asio = boost::asio;
+
+void Event::Set() {
+  std::vector<std::function<void()>> waiters;
+  {
+    const std::lock_guard lock(mutex_);
+    set_ = true;
+    waiters.swap(waiters_);
+  }
+  for (const auto& waiter : waiters) waiter();
+}
+
+bool Event::IsSet() const {
+  const std::lock_guard lock(mutex_);
+  return set_;
+}
+
+asio::awaitable<void> Event::Wait() {
+  return asio::async_initiate<const asio::use_awaitable_t<>&, void()>(
+      [this](auto handler) {
+        std::function<void()> resume = ResumeLater<>(std::move(handler));
+        {
+          const std::lock_guard lock(mutex_);
+          if (!set_) {
+            waiters_.push_back(std::move(resume));
+            return;
+          }
+        }
+        resume();
+      },
+      asio::use_awaitable);
+}
+
+FifoMutex::Ticket FifoMutex::Enqueue() {
+  auto turn = std::make_shared<Event>();
+  const std::lock_guard lock(mutex_);
+  if (locked_) {
+    waiting_.push_back(turn);
+  } else {
+    locked_ = true;
+    turn->Set();
+  }
+  return Ticket(this, std::move(turn));
+}
+
+asio::awaitable<FifoMutex::Guard> FifoMutex::Ticket::Wait() {
+  // The fast path saves a trip through the executor.
+  if (!turn_->IsSet()) co_await turn_->Wait();
+  turn_.reset();
+  co_return Guard(mutex_);
+}
+
+FifoMutex::Ticket::~Ticket() {
+  if (turn_) mutex_->Abandon(turn_);
+}
+
+void FifoMutex::Abandon(const std::shared_ptr<Event>& turn) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = std::find(waiting_.begin(), waiting_.end(), turn);
+    if (it != waiting_.end()) {
+      waiting_.erase(it);
+      return;
+    }
+  }
+  Unlock();
+}
+
+asio::awaitable<FifoMutex::Guard> FifoMutex::Lock() {
+  Ticket ticket = Enqueue();
+  co_return co_await ticket.Wait();
+}
+
+std::optional<FifoMutex::Guard> FifoMutex::TryLock() {
+  const std::lock_guard lock(mutex_);
+  if (locked_) return std::nullopt;
+  locked_ = true;
+  return Guard(this);
+}
+
+std::size_t FifoMutex::Length() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size() + (locked_ ? 1 : 0);
+}
+
+void FifoMutex::Unlock() {
+  std::shared_ptr<Event> next;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) {
+      locked_ = false;
+      return;
+    }
+    next = std::move(waiting_.front());
+    waiting_.pop_front();
+  }
+  next->Set();
+}
+
+}  // namespace dormouse::service

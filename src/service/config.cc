@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/config.h"
+
+#include <functional>
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <toml++/toml.h>
+
+namespace dormouse::service {
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kMiB = 1024 * kKiB;
+constexpr std::int64_t kTiB = 1024 * 1024 * kMiB;
+constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
+
+// Reads one table. Collects the first error; remembers which keys were asked for, so that others can be refused.
+class TableReader {
+ public:
+  TableReader(const toml::table& table, std::string prefix, std::string file)
+      : table_(table), prefix_(std::move(prefix)), file_(std::move(file)) {}
+
+  template <typename Integer>
+  TableReader& Int(std::string_view key, Integer& value, std::int64_t low, std::int64_t high) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return *this;
+    const auto found = node->value_exact<std::int64_t>();
+    if (!found) return Fail(key, *node, "must be an integer");
+    if (*found < low || *found > high) {
+      return Fail(key, *node, "is " + std::to_string(*found) + ", allowed are " +
+                                  std::to_string(low) + " to " + std::to_string(high));
+    }
+    value = static_cast<Integer>(*found);
+    return *this;
+  }
+  TableReader& Milliseconds(std::string_view key, std::chrono::milliseconds& value,
+                            std::int64_t low, std::int64_t high) {
+    std::int64_t count = value.count();
+    Int(key, count, low, high);
+    value = std::chrono::milliseconds(count);
+    return *this;
+  }
+  TableReader& Bool(std::string_view key, bool& value) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return *this;
+    const auto found = node->value_exact<bool>();
+    if (!found) return Fail(key, *node, "must be true or false");
+    value = *found;
+    return *this;
+  }
+  TableReader& Text(std::string_view key, const std::function<std::string(const std::string&)>& take) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return *this;
+    const auto found = node->value_exact<std::string>();
+    if (!found) return Fail(key, *node, "must be a string");
+    // `take` says what is wrong with the value, if anything.
+    const std::string wrong = take(*found);
+    if (!wrong.empty()) return Fail(key, *node, wrong);
+    return *this;
+  }
+  // Reads a table of its own, if it is there.
+  TableReader& Table(std::string_view key, const std::function<Result<void>(TableReader&)>& read) {
+    const toml::node* node = Take(key);
+    if (node == nullptr) return *this;
+    if (!node->is_table()) return Fail(key, *node, "must be a table");
+    TableReader reader(*node->as_table(), prefix_ + std::string(key) + ".", file_);
+    const Result<void> done = read(reader);
+    if (!done.ok() && error_.ok()) error_ = done;
+    return *this;
+  }
+  const toml::table& table() const { return table_; }
+
+  // The first error, or that of the first key nobody asked for.
+  Result<void> Finish() {
+    if (!error_.ok()) return error_;
+    for (const auto& [key, node] : table_) {
+      if (!known_.contains(key.str())) Fail(key.str(), node, "is not a known key");
+    }
+    return error_;
+  }
+  TableReader& Fail(std::string_view key, const toml::node& node, const std::string& what) {
+    if (error_.ok()) {
+      const std::string line = std::to_string(node.source().begin.line);
+      error_ = Error(ErrorCode::kInvalidRequest,
+                     file_ + ":" + line + ": " + prefix_ + std::string(key) + " " + what,
+                     {{"field", prefix_ + std::string(key)}, {"line", line}});
+    }
+    return *this;
+  }
+
+ private:
+  const toml::node* Take(std::string_view key) {
+    known_.emplace(key);
+    return error_.ok() ? table_.get(key) : nullptr;
+  }
+
+  const toml::table& table_;
+  const std::string prefix_;
+  const std::string file_;
+  std::set<std::string, std::less<>> known_;
+  Result<void> error_;
+};
+
+Result<void> ReadResidency(TableReader& table, Config& config) {
+  return table.Int("memory_bytes", config.resident_memory_bytes, 16 * kMiB, 1024 * kTiB)
+      .Milliseconds("idle_eviction_ms", config.idle_eviction, 0, 365 * kDayMs)
+      .Int("spare_workers", config.spare_workers, 0, 64)
+      .Finish();
+}
+
+Result<void> ReadLimits(TableReader& table, Config& config) {
+  return table.Int("contexts_per_sandbox", config.contexts_per_sandbox, 1, 1'000)
+      .Milliseconds("stop_grace_ms", config.stop_grace, 0, 60'000)
+      .Milliseconds("shutdown_grace_ms", config.shutdown_grace, 0, 3'600'000)
+      .Milliseconds("default_timeout_ms", config.default_timeout, 1, kDayMs)
+      .Milliseconds("max_timeout_ms", config.max_timeout, 1, kDayMs)
+      .Int("code_bytes", config.code_bytes, 1 * kKiB, 64 * kMiB)
+      .Int("stdin_bytes", config.stdin_bytes, 0, 48 * kMiB)
+      .Int("request_bytes", config.request_bytes, 64 * kKiB, 1024 * kMiB)
+      .Int("stream_bytes", config.stream_bytes, 1 * kKiB, 1024 * kMiB)
+      .Int("inline_output_bytes", config.inline_output_bytes, 1 * kKiB, 64 * kMiB)
+      .Int("inline_run_bytes", config.inline_run_bytes, 1 * kKiB, 256 * kMiB)
+      .Int("outputs_per_run", config.outputs_per_run, 1, 1'000'000)
+      .Int("direct_file_bytes", config.direct_file_bytes, 1 * kKiB, 1024 * kMiB)
+      .Int("workspace_bytes", config.workspace_bytes, 1 * kMiB, 1024 * kTiB)
+      .Int("workspace_files", config.workspace_files, 1, 10'000'000)
+      .Int("tmp_bytes", config.tmp_bytes, 0, kTiB)
+      .Int("generations_kept", config.generations_kept, 1, 10'000)
+      .Int("default_ttl_ms", config.default_ttl_ms, 0, 36'500 * kDayMs)
+      .Int("max_ttl_ms", config.max_ttl_ms, 0, 36'500 * kDayMs)
+      .Finish();
+}
+
+std::string CheckBindingName(std::string_view name) {
+  if (name.empty() || name.size() > 64) return "must be 1 to 64 characters long";
+  for (const char c : name) {
+    if ((c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_') {
+      return "must be made of capital letters, digits and underscores";
+    }
+  }
+  return {};
+}
+
+Result<void> ReadBinding(TableReader& table, BindingConfig& binding) {
+  return table
+      .Text("engine",
+            [&](const std::string& value) {
+              binding.engine = value;
+              return std::string(value.empty() ? "must not be empty" : "");
+            })
+      .Bool("contexts", binding.contexts)
+      .Int("memory_bytes", binding.memory_bytes, 1 * kMiB, 4096 * kMiB)
+      .Int("fuel_us", binding.fuel_us, 0, kDayMs * 1000)
+      .Bool("default", binding.is_default)
+      .Finish();
+}
+
+Result<void> ReadBindings(TableReader& table, Config& config) {
+  config.bindings.clear();
+  for (const auto& [key, node] : table.table()) {
+    const std::string name(key.str());
+    if (const std::string wrong = CheckBindingName(name); !wrong.empty()) {
+      return table.Fail(name, node, wrong).Finish();
+    }
+    table.Table(name, [&](TableReader& inner) -> Result<void> {
+      BindingConfig binding;
+      DORMOUSE_TRY(ReadBinding(inner, binding));
+      if (binding.engine.empty()) return table.Fail(name, node, "needs an engine").Finish();
+      config.bindings.emplace(name, std::move(binding));
+      return {};
+    });
+  }
+  return table.Finish();
+}
+
+Result<void> ReadRoot(TableReader& root, Config& config) {
+  const auto path_into = [](std::filesystem::path& target) {
+    return [&target](const std::string& value) {
+      target = value;
+      return std::string(value.empty() ? "must not be empty" : "");
+    };
+  };
+  return root
+      .Text("listen",
+            [&](const std::string& value) {
+              config.listen = value;
+              return std::string(value.rfind(':') == std::string::npos ? "must be address:port" : "");
+            })
+      .Text("data_directory", path_into(config.data_directory))
+      .Text("engines_directory", path_into(config.engines_directory))
+      .Text("durability",
+            [&](const std::string& value) {
+              if (value == "process") config.durability = Durability::kProcess;
+              if (value == "power") config.durability = Durability::kPower;
+              const bool known = value == "process" || value == "power";
+              return std::string(known ? "" : "must be \"process\" or \"power\"");
+            })
+      .Table("residency", [&](TableReader& table) { return ReadResidency(table, config); })
+      .Table("limits", [&](TableReader& table) { return ReadLimits(table, config); })
+      .Table("bindings", [&](TableReader& table) { return ReadBindings(table, config); })
+      .Finish();
+}
+
+// What single values cannot tell.
+Result<void> CheckTogether(const Config& config, const std::string& file) {
+  const auto refuse = [&](const std::string& key, const std::string& what) -> Result<void> {
+    return Error(ErrorCode::kInvalidRequest, file + ": " + key + " " + what, {{"field", key}});
+  };
+  if (config.default_timeout > config.max_timeout) {
+    return refuse("limits.default_timeout_ms", "is more than limits.max_timeout_ms");
+  }
+  if (config.max_ttl_ms > 0 && config.default_ttl_ms > config.max_ttl_ms) {
+    return refuse("limits.default_ttl_ms", "is more than limits.max_ttl_ms");
+  }
+  if (config.max_ttl_ms > 0 && config.default_ttl_ms == 0) {
+    return refuse("limits.default_ttl_ms", "must be set when limits.max_ttl_ms is");
+  }
+  if (config.inline_output_bytes > config.inline_run_bytes) {
+    return refuse("limits.inline_output_bytes", "is more than limits.inline_run_bytes");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Config> LoadConfig(const std::filesystem::path& file, Config defaults) {
+  const std::string name = file.string();
+  try {
+    const toml::table root = toml::parse_file(name);
+    TableReader reader(root, "", name);
+    DORMOUSE_TRY(ReadRoot(reader, defaults));
+  } catch (const toml::parse_error& error) {
+    const std::string line = std::to_string(error.source().begin.line);
+    return Error(ErrorCode::kInvalidRequest,
+                 name + ":" + line + ": " + std::string(error.description()), {{"line", line}});
+  }
+  DORMOUSE_TRY(CheckTogether(defaults, name));
+  return defaults;
+}
+
+}  // namespace dormouse::service

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/config.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "service/bindings.h"
+#include "store/testing.h"
+
+namespace dormouse::service {
+namespace {
+
+Result<Config> Load(const std::string& text) {
+  store::testing::TemporaryDirectory directory;
+  const auto file = directory.path() / "dormouse.toml";
+  std::ofstream(file) << text;
+  return LoadConfig(file, Config{});
+}
+
+std::string ErrorOf(const std::string& text) {
+  const auto config = Load(text);
+  if (config.ok()) return "no error";
+  const std::string& message = config.error().message;
+  return message.substr(message.find("dormouse.toml") + 13);
+}
+
+TEST(Config, WhatIsSetReplacesTheDefault) {
+  const auto config = Load(R"(
+listen = "0.0.0.0:80"
+data_directory = "/srv/data"
+durability = "power"
+[residency]
+memory_bytes = 1073741824
+idle_eviction_ms = 1000
+[limits]
+contexts_per_sandbox = 3
+max_timeout_ms = 120000
+[bindings.PY]
+engine = "python-3.13"
+contexts = false
+memory_bytes = 134217728
+default = false
+)");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->listen, "0.0.0.0:80");
+  EXPECT_EQ(config->data_directory, "/srv/data");
+  EXPECT_EQ(config->durability, Durability::kPower);
+  EXPECT_EQ(config->resident_memory_bytes, 1ull << 30);
+  EXPECT_EQ(config->idle_eviction.count(), 1000);
+  EXPECT_EQ(config->contexts_per_sandbox, 3u);
+  EXPECT_EQ(config->max_timeout.count(), 120'000);
+  EXPECT_EQ(config->bindings.at("PY").engine, "python-3.13");
+  EXPECT_FALSE(config->bindings.at("PY").contexts);
+  EXPECT_FALSE(config->bindings.at("PY").is_default);
+  EXPECT_EQ(config->code_bytes, Config{}.code_bytes);
+}
+
+TEST(Config, ErrorsNameKeyAndLine) {
+  EXPECT_EQ(ErrorOf("\nlisten_on = \"x\""), ":2: listen_on is not a known key");
+  EXPECT_EQ(ErrorOf("[limits]\n\ncode_byte = 5"), ":3: limits.code_byte is not a known key");
+  EXPECT_EQ(ErrorOf("listen = 5"), ":1: listen must be a string");
+  EXPECT_EQ(ErrorOf("limits = 5"), ":1: limits must be a table");
+  EXPECT_EQ(ErrorOf("[limits]\ncode_bytes = \"5\""), ":2: limits.code_bytes must be an integer");
+  EXPECT_EQ(ErrorOf("[limits]\ncode_bytes = 5.5"), ":2: limits.code_bytes must be an integer");
+  EXPECT_EQ(ErrorOf("[limits]\ncontexts_per_sandbox = 0"),
+            ":2: limits.contexts_per_sandbox is 0, allowed are 1 to 1000");
+  EXPECT_EQ(ErrorOf("durability = \"maybe\""), ":1: durability must be \"process\" or \"power\"");
+  EXPECT_EQ(ErrorOf("[bindings.py]\nengine = \"x\""),
+            ":1: bindings.py must be made of capital letters, digits and underscores");
+  EXPECT_EQ(ErrorOf("[bindings.PY]\ncontexts = true"), ":1: bindings.PY needs an engine");
+  EXPECT_EQ(ErrorOf("[bindings.PY]\nengine = \"x\"\nmemory = 5"), ":3: bindings.PY.memory is not a known key");
+  EXPECT_TRUE(ErrorOf("a = = b").starts_with(":1: "));
+  EXPECT_EQ(ErrorOf("[limits]\ndefault_timeout_ms = 700000"),
+            ": limits.default_timeout_ms is more than limits.max_timeout_ms");
+  EXPECT_NE(ErrorOf("[limits]\nmax_ttl_ms = 5"), "no error");
+}
+
+TEST(Config, MissingFileIsAnError) {
+  EXPECT_FALSE(LoadConfig("/nonexistent/dormouse.toml", Config{}).ok());
+}
+
+scheduler::EngineBuild Engine(const std::string& name, const std::string& language, char build) {
+  scheduler::EngineBuild engine;
+  engine.name = name;
+  engine.language = language;
+  engine.build_id = std::string(64, build);
+  engine.boot_memory_bytes = 64u << 20;
+  engine.max_memory_bytes = 1u << 30;
+  return engine;
+}
+
+TEST(Bindings, DefaultsFollowWhatIsInstalled) {
+  auto newer = Engine("python-3.13", "python", 'b');
+  newer.current = true;
+  const auto table = BindingTable::Make(
+      Config{}, {newer, Engine("python-3.13", "python", 'a'), Engine("quickjs", "javascript", 'c')});
+  ASSERT_TRUE(table.ok());
+  ASSERT_EQ(table->All().size(), 2u);
+  EXPECT_EQ((*table->ByName("PYTHON"))->info.build_id, std::string(64, 'b'));
+  EXPECT_EQ((*table->ByLanguage("javascript"))->info.name, "JAVASCRIPT");
+  EXPECT_EQ(table->ByLanguage("Python").error().code, ErrorCode::kUnsupportedCodeLanguage);
+  EXPECT_TRUE(table->IsInstalled(std::string(64, 'a')));
+  EXPECT_FALSE(table->IsInstalled(std::string(64, 'd')));
+}
+
+TEST(Bindings, WrongOnesAreRefused) {
+  Config config;
+  config.bindings["PY"].engine = "python-9";
+  EXPECT_FALSE(BindingTable::Make(config, {}).ok());
+  const auto python = Engine("python", "python", 'a');
+  config.bindings["PY"].engine = "python";
+  config.bindings["PY2"].engine = "python";
+  EXPECT_FALSE(BindingTable::Make(config, {python}).ok());
+  config.bindings["PY2"].is_default = false;
+  EXPECT_TRUE(BindingTable::Make(config, {python}).ok());
+  config.bindings["PY2"].memory_bytes = 1u << 20;
+  EXPECT_FALSE(BindingTable::Make(config, {python}).ok());
+}
+
+}  // namespace
+}  // namespace dormouse::service

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of a sandbox, as clients see and change them.
+#include "service/service_impl.h"
+#include "workspace/draft.h"
+#include "workspace/file_operations.h"
+#include "workspace/path.h"
+
+namespace dormouse::service {
+namespace {
+
+FileInfo InfoOf(const workspace::TreeEntry& entry) {
+  FileInfo info;
+  info.path = workspace::AbsolutePath(entry.path);
+  info.name = std::string(workspace::NameOf(entry.path));
+  info.type = entry.kind == workspace::FileKind::kFile        ? FileType::kFile
+              : entry.kind == workspace::FileKind::kDirectory ? FileType::kDirectory
+                                                              : FileType::kSymlink;
+  info.size_bytes = entry.size_bytes;
+  info.mode = entry.mode;
+  info.modified_at = Time(std::chrono::duration_cast<Time::duration>(
+      std::chrono::nanoseconds(entry.mtime_ns)));
+  info.target = entry.target;
+  return info;
+}
+
+}  // namespace
+
+ServiceImpl::Task<std::shared_ptr<workspace::Workspace>> ServiceImpl::LoadWorkspace(
+    SandboxPtr sandbox) {
+  {
+    const std::lock_guard lock(sandbox->mutex);
+    if (sandbox->workspace) co_return sandbox->workspace;
+  }
+  const FifoMutex::Guard turn = co_await sandbox->load_lock.Lock();
+  {
+    const std::lock_guard lock(sandbox->mutex);
+    if (sandbox->workspace) co_return sandbox->workspace;
+  }
+  Result<workspace::Tree> tree =
+      co_await OnPool(pool_, [this, id = sandbox->id]() -> Result<workspace::Tree> {
+        DORMOUSE_ASSIGN(std::vector<store::TreeEntry> entries, store_->ReadTree(id));
+        return workspace::Tree::Load(std::move(entries));
+      });
+  if (!tree.ok()) co_return std::move(tree).error();
+  auto workspace = std::make_shared<workspace::Workspace>(std::move(*tree), store_->pins());
+  const std::lock_guard lock(sandbox->mutex);
+  sandbox->workspace = workspace;
+  co_return workspace;
+}
+
+template <typename Change>
+ServiceImpl::Task<FileInfo> ServiceImpl::ChangeTree(SandboxPtr sandbox,
+                                                    std::vector<workspace::StagedContent> contents,
+                                                    Change change) {
+  DORMOUSE_CO_ASSIGN(const auto workspace, co_await LoadWorkspace(sandbox));
+  const FifoMutex::Guard turn = co_await sandbox->tree_lock.Lock();
+  DORMOUSE_CO_TRY(CheckLive(*sandbox));
+  workspace::Draft draft(workspace->Current());
+  const std::int64_t now_ms = NowMs();
+  DORMOUSE_CO_ASSIGN(const workspace::TreeEntry entry, change(draft, now_ms * 1'000'000));
+  DORMOUSE_CO_TRY(workspace::CheckQuota(workspace->Current().totals(), draft.totals(),
+                                        {config_.workspace_bytes, config_.workspace_files}));
+  const store::TreeChange changed = draft.Change(sandbox->id);
+  const std::vector<store::ContentPin> pins = workspace->PinsFor(changed);
+  store::Transaction transaction;
+  transaction.trees.push_back(changed);
+  transaction.touched.push_back({sandbox->id, "", now_ms});
+  for (workspace::StagedContent& content : contents) std::move(content).AddTo(transaction);
+  DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
+  workspace->Applied(changed);
+  const std::lock_guard lock(sandbox->mutex);
+  sandbox->row.last_used_ms = now_ms;
+  co_return InfoOf(entry);
+}
+
+ServiceImpl::Task<std::vector<FileInfo>> ServiceImpl::ListFiles(std::string sandbox_id,
+                                                                std::string path) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
+  DORMOUSE_CO_ASSIGN(const auto workspace, co_await LoadWorkspace(sandbox));
+  DORMOUSE_CO_ASSIGN(const std::vector<workspace::TreeEntry> entries,
+                     workspace->Read([&](const workspace::Tree& tree) {
+                       return workspace::ListDirectory(workspace::Draft(tree), path);
+                     }));
+  std::vector<FileInfo> files;
+  files.reserve(entries.size());
+  for (const workspace::TreeEntry& entry : entries) files.push_back(InfoOf(entry));
+  co_return files;
+}
+
+ServiceImpl::Task<FileInfo> ServiceImpl::StatFile(std::string sandbox_id, std::string path) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
+  DORMOUSE_CO_ASSIGN(const auto workspace, co_await LoadWorkspace(sandbox));
+  DORMOUSE_CO_ASSIGN(const workspace::TreeEntry entry,
+                     workspace->Read([&](const workspace::Tree& tree) {
+                       return workspace::StatEntry(workspace::Draft(tree), path);
+                     }));
+  co_return InfoOf(entry);
+}
+
+ServiceImpl::Task<Service::OpenedFile> ServiceImpl::OpenFile(std::string sandbox_id,
+                                                             std::string path) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
+  DORMOUSE_CO_ASSIGN(const auto workspace, co_await LoadWorkspace(sandbox));
+  store::ContentPin pin;
+  DORMOUSE_CO_ASSIGN(const workspace::TreeEntry entry,
+                     workspace->Read([&](const workspace::Tree& tree) {
+                       auto found = workspace::FindFile(workspace::Draft(tree), path);
+                       // Until it is open, the content must outlive the file.
+                       if (found.ok()) pin = store_->pins().Acquire(found->digest).pin;
+                       return found;
+                     }));
+  Result<FileDescriptor> descriptor = co_await OnPool(
+      pool_, [this, digest = entry.digest] { return store_->OpenContent(digest); });
+  if (!descriptor.ok()) co_return std::move(descriptor).error();
+  co_return OpenedFile{InfoOf(entry), std::move(*descriptor)};
+}
+
+ServiceImpl::Task<FileInfo> ServiceImpl::Write(WriteFile request) {
+  if (request.content.size() > config_.direct_file_bytes) {
+    const std::string limit = std::to_string(config_.direct_file_bytes);
+    co_return Error(ErrorCode::kFileTooLarge,
+                    "content is " + std::to_string(request.content.size()) + " bytes, limit " + limit,
+                    {{"field", "content"}, {"limit", limit}});
+  }
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(request.sandbox_id));
+  co_return co_await Detach(WriteNow(std::move(sandbox), std::move(request)));
+}
+
+ServiceImpl::Task<FileInfo> ServiceImpl::WriteNow(SandboxPtr sandbox, WriteFile request) {
+  Result<workspace::StagedContent> staged =
+      co_await OnPool(pool_, [this, &request] { return contents_.Stage(request.content); });
+  if (!staged.ok()) co_return std::move(staged).error();
+  const Sha256Digest digest = staged->digest;
+  std::vector<workspace::StagedContent> contents;
+  contents.push_back(std::move(*staged));
+  const workspace::WriteOptions options{request.create_parents, request.overwrite};
+  const std::uint64_t size_bytes = request.content.size();
+  co_return co_await ChangeTree(
+      std::move(sandbox), std::move(contents),
+      [&](workspace::Draft& draft, std::int64_t now_ns) {
+        return workspace::WriteFile(draft, request.path, digest, size_bytes, options, now_ns);
+      });
+}
+
+ServiceImpl::Task<FileInfo> ServiceImpl::Make(MakeDirectory request) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(request.sandbox_id));
+  const auto parents = request.parents ? workspace::Parents::kMake : workspace::Parents::kMustExist;
+  co_return co_await Detach(ChangeTree(
+      std::move(sandbox), {},
+      [path = std::move(request.path), parents](workspace::Draft& draft, std::int64_t now_ns) {
+        return workspace::MakeDirectory(draft, path, parents, now_ns);
+      }));
+}
+
+ServiceImpl::Task<FileInfo> ServiceImpl::Move(MoveFile request) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(request.sandbox_id));
+  const auto overwrite = request.overwrite ? workspace::Overwrite::kYes : workspace::Overwrite::kNo;
+  co_return co_await Detach(ChangeTree(
+      std::move(sandbox), {},
+      [from = std::move(request.from), to = std::move(request.to), overwrite](
+          workspace::Draft& draft, std::int64_t) {
+        return workspace::Move(draft, from, to, overwrite);
+      }));
+}
+
+ServiceImpl::Task<void> ServiceImpl::DeleteFile(std::string sandbox_id, std::string path) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
+  const Result<FileInfo> deleted = co_await Detach(ChangeTree(
+      std::move(sandbox), {},
+      [path = std::move(path)](workspace::Draft& draft,
+                               std::int64_t) -> Result<workspace::TreeEntry> {
+        DORMOUSE_TRY(workspace::Delete(draft, path));
+        return workspace::TreeEntry();
+      }));
+  if (!deleted.ok()) co_return deleted.error();
+  co_return Result<void>();
+}
+
+}  // namespace dormouse::service

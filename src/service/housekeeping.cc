@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done once a second, and less often.
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/redirect_error.hpp>
+
+#include "service/service_impl.h"
+
+namespace dormouse::service {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::chrono::seconds kTick{1};
+constexpr unsigned kSweepTicks = 30;
+constexpr unsigned kTotalsTicks = 15;
+constexpr std::size_t kSweepContents = 1'000;
+constexpr std::uint32_t kExpireAtOnce = 100;
+constexpr std::chrono::minutes kSandboxKept{5};
+
+}  // namespace
+
+asio::awaitable<void> ServiceImpl::Housekeeping() {
+  unsigned tick = 0;
+  while (!stopping_) {
+    housekeeping_timer_->expires_after(kTick);
+    boost::system::error_code ignored;
+    co_await housekeeping_timer_->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    if (stopping_) co_return;
+    ++tick;
+    EvictIdle();
+    EvictOverBudget();
+    runs_.Expire(std::chrono::steady_clock::now());
+    co_await ExpireSandboxes();
+    ForgetUnusedSandboxes();
+    if (tick % kTotalsTicks == 0) {
+      co_await OnPool(pool_, [this] {
+        RefreshTotals();
+        return true;
+      });
+    }
+    if (tick % kSweepTicks == 0) {
+      const Result<std::size_t> swept = co_await store_->SweepContents(kSweepContents);
+      if (!swept.ok()) spdlog::warn("the sweep of contents failed: {}", swept.error().message);
+    }
+  }
+}
+
+asio::awaitable<void> ServiceImpl::ExpireSandboxes() {
+  const std::int64_t now_ms = NowMs();
+  const auto expired =
+      co_await OnPool(pool_, [this, now_ms] { return store_->ReadExpiredSandboxes(now_ms, kExpireAtOnce); });
+  if (!expired.ok()) {
+    spdlog::warn("cannot look for expired sandboxes: {}", expired.error().message);
+    co_return;
+  }
+  for (const std::string& id : *expired) {
+    const Result<SandboxPtr> sandbox = co_await FindSandbox(id);
+    if (!sandbox.ok()) continue;
+    const Result<Sandbox> destroyed = co_await DestroyNow(*sandbox, "ttl_expired");
+    if (!destroyed.ok()) {
+      spdlog::warn("cannot destroy the expired sandbox {}: {}", id, destroyed.error().message);
+    }
+  }
+}
+
+void ServiceImpl::ForgetUnusedSandboxes() {
+  const auto then = std::chrono::steady_clock::now() - kSandboxKept;
+  // Destroyed outside the lock.
+  std::vector<SandboxPtr> forgotten;
+  const std::lock_guard lock(mutex_);
+  for (auto it = sandboxes_.begin(); it != sandboxes_.end();) {
+    SandboxState& sandbox = *it->second;
+    bool unused = it->second.use_count() == 1 && sandbox.runs == 0;
+    if (unused) {
+      const std::lock_guard sandbox_lock(sandbox.mutex);
+      unused = sandbox.touched <= then;
+      for (const auto& [id, context] : sandbox.contexts) {
+        const std::lock_guard context_lock(context->mutex);
+        if (context.use_count() > 1 || context->worker || !context->row.stale_reason.empty()) {
+          unused = false;
+        }
+      }
+    }
+    if (unused) {
+      forgotten.push_back(std::move(it->second));
+      it = sandboxes_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+void ServiceImpl::RefreshTotals() {
+  const Result<store::StoreTotals> totals = store_->ReadTotals();
+  if (!totals.ok()) return;
+  const std::lock_guard lock(mutex_);
+  totals_ = *totals;
+}
+
+}  // namespace dormouse::service

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/output_mapper.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "common/utf8.h"
+
+namespace dormouse::service {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMaxDepth = 128;
+constexpr std::size_t kMaxBundleTypes = 32;
+constexpr std::size_t kMaxMimeBytes = 128;
+constexpr std::size_t kMaxNameBytes = 256;
+constexpr std::size_t kMaxMessageBytes = 64u << 10;
+constexpr std::size_t kMaxTracebackLines = 400;
+constexpr std::size_t kMaxTracebackBytes = 256u << 10;
+
+enum class Shape {
+  kText,        // a string, cut when too long
+  kJson,        // any value, rejected when too long
+  kArtifact,    // only ever an artifact
+  kUnsupported,
+};
+
+struct Format {
+  std::string_view name;
+  Shape shape;
+  int order;
+};
+
+struct Known {
+  std::string_view mime;
+  Format format;
+};
+
+constexpr Known kKnown[] = {
+    {"text/plain", {"text", Shape::kText, 0}},
+    {"text/markdown", {"markdown", Shape::kText, 1}},
+    {"text/html", {"html", Shape::kArtifact, 2}},
+    {"text/latex", {"latex", Shape::kText, 3}},
+    {"application/json", {"json", Shape::kJson, 4}},
+    {"application/vnd.dataresource+json", {"data", Shape::kJson, 5}},
+    {"image/svg+xml", {"svg", Shape::kArtifact, 7}},
+    {"image/png", {"png", Shape::kArtifact, 8}},
+    {"image/jpeg", {"jpeg", Shape::kArtifact, 9}},
+};
+
+Format FormatOf(std::string_view mime) {
+  for (const Known& known : kKnown) {
+    if (known.mime == mime) return known.format;
+  }
+  if (mime.starts_with("application/vnd.vega") || mime.starts_with("application/vnd.plotly")) {
+    return {"chart", Shape::kJson, 6};
+  }
+  return {{}, Shape::kUnsupported, 10};
+}
+
+std::string_view View(const json::string& text) { return {text.data(), text.size()}; }
+
+std::optional<json::value> Parse(std::string_view text) {
+  json::parse_options options;
+  options.max_depth = kMaxDepth;
+  json::error_code error;
+  json::value value = json::parse({text.data(), text.size()}, error, {}, options);
+  if (error) return std::nullopt;
+  return value;
+}
+
+std::string ToText(const json::value& value) {
+  const std::string text = json::serialize(value);
+  return text;
+}
+
+CodeOutput Rejected(std::string_view format, std::string_view reason, bool is_result) {
+  CodeOutput output;
+  output.kind = CodeOutput::Kind::kRejected;
+  output.format = Utf8Prefix(format, kMaxMimeBytes);
+  output.reason = reason;
+  output.is_result = is_result;
+  return output;
+}
+
+std::string TextField(const json::object& object, std::string_view key, std::size_t limit) {
+  const json::value* value = object.if_contains({key.data(), key.size()});
+  if (value == nullptr || !value->is_string()) return {};
+  return std::string(Utf8Prefix(View(value->get_string()), limit));
+}
+
+std::optional<std::int64_t> IntField(const json::object& object, std::string_view key) {
+  const json::value* value = object.if_contains({key.data(), key.size()});
+  if (value == nullptr) return std::nullopt;
+  if (value->is_int64()) return value->get_int64();
+  if (value->is_uint64()) return std::numeric_limits<std::int64_t>::max();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
+  std::vector<CodeOutput> outputs;
+  if (count_ > limits_.outputs) return outputs;
+  const std::optional<json::value> parsed = Parse(text);
+  const json::object* object = parsed ? parsed->if_object() : nullptr;
+  const json::value* data = object != nullptr ? object->if_contains("data") : nullptr;
+  if (data == nullptr || !data->is_object()) {
+    Add(Rejected("application/json", "unsupported_format", false), outputs);
+    return outputs;
+  }
+  const json::value* result = object->if_contains("isResult");
+  const bool is_result = result != nullptr && result->is_bool() && result->get_bool();
+  std::vector<std::pair<int, const json::key_value_pair*>> items;
+  for (const json::key_value_pair& item : data->get_object()) {
+    if (items.size() == kMaxBundleTypes) break;
+    items.emplace_back(FormatOf(item.key()).order, &item);
+  }
+  std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
+  });
+  for (const auto& [order, item] : items) {
+    if (count_ > limits_.outputs) break;
+    Add(MapOne(item->key(), &item->value(), is_result), outputs);
+  }
+  return outputs;
+}
+
+void OutputMapper::Add(CodeOutput output, std::vector<CodeOutput>& outputs) {
+  // The one beyond the limit stands for all that follow.
+  if (count_ == limits_.outputs) {
+    output = Rejected(output.format, "output_too_large", output.is_result);
+  }
+  ++count_;
+  outputs.push_back(std::move(output));
+}
+
+CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, bool is_result) {
+  const json::value& value = *static_cast<const json::value*>(opaque);
+  const Format format = FormatOf(mime);
+  if (format.shape == Shape::kUnsupported) return Rejected(mime, "unsupported_format", is_result);
+  if (format.shape == Shape::kArtifact) {
+    return Rejected(format.name, "requires_artifact_promotion", is_result);
+  }
+  CodeOutput output;
+  output.format = format.name;
+  output.is_result = is_result;
+  output.content_type = mime;
+  const std::uint64_t allowed =
+      std::min(limits_.output_bytes, limits_.run_bytes - std::min(limits_.run_bytes, used_bytes_));
+  if (format.shape == Shape::kText) {
+    if (!value.is_string()) return Rejected(format.name, "unsupported_format", is_result);
+    const std::string_view whole = View(value.get_string());
+    std::string_view kept = Utf8Prefix(whole, allowed);
+    output.value_json = ToText(json::string(kept.data(), kept.size()));
+    // Escapes can make the JSON longer than the text; six times is the worst.
+    if (output.value_json.size() > allowed + 2) {
+      kept = Utf8Prefix(kept, allowed / 6);
+      output.value_json = ToText(json::string(kept.data(), kept.size()));
+    }
+    output.truncated = kept.size() < whole.size();
+    output.size_bytes = whole.size();
+    if (kept.empty() && !whole.empty()) return Rejected(format.name, "output_too_large", is_result);
+  } else {
+    output.value_json = ToText(value);
+    output.size_bytes = output.value_json.size();
+    if (output.value_json.size() > allowed) {
+      return Rejected(format.name, "output_too_large", is_result);
+    }
+  }
+  used_bytes_ += output.value_json.size();
+  return output;
+}
+
+CodeError ParseGuestError(std::string_view text) {
+  CodeError error;
+  const std::optional<json::value> parsed = Parse(text);
+  if (!parsed || !parsed->is_object()) {
+    error.name = "Error";
+    error.message = "The run raised an error that could not be described.";
+    return error;
+  }
+  const json::object& object = parsed->get_object();
+  error.name = TextField(object, "name", kMaxNameBytes);
+  if (error.name.empty()) error.name = "Error";
+  error.message = TextField(object, "message", kMaxMessageBytes);
+  error.line_number = IntField(object, "lineNumber");
+  const json::value* traceback = object.if_contains("traceback");
+  if (traceback == nullptr || !traceback->is_array()) return error;
+  // Long ones lose their middle: the outermost and the innermost frames say most.
+  const json::array& lines = traceback->get_array();
+  const std::size_t half = kMaxTracebackLines / 2;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines.size() > kMaxTracebackLines && i == half) {
+      i = lines.size() - half;
+      error.traceback.push_back("[... " + std::to_string(i - half) + " lines left out ...]");
+    }
+    if (!lines[i].is_string()) continue;
+    const std::string_view line = Utf8Prefix(View(lines[i].get_string()), kMaxTracebackBytes - bytes);
+    bytes += line.size();
+    error.traceback.emplace_back(line);
+    if (bytes >= kMaxTracebackBytes) break;
+  }
+  return error;
+}
+
+GuestExit ParseGuestExit(std::string_view text) {
+  GuestExit exit;
+  const std::optional<json::value> parsed = Parse(text);
+  if (!parsed || !parsed->is_object()) return exit;
+  const json::object& object = parsed->get_object();
+  const std::int64_t code = IntField(object, "code").value_or(0);
+  exit.code = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(code, std::numeric_limits<std::int32_t>::min(),
+                               std::numeric_limits<std::int32_t>::max()));
+  exit.message = TextField(object, "message", kMaxMessageBytes);
+  return exit;
+}
+
+}  // namespace dormouse::service

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of what clients ask for. Every refusal names the field and the limit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "service/config.h"
+#include "service/types.h"
+
+namespace dormouse::service {
+
+Error InvalidField(std::string_view field, std::string what);
+
+// At most 16 pairs, keys of 64 and values of 512 characters' bytes, 4 KiB in all; UTF-8.
+Result<void> CheckMetadata(const StringMap& metadata);
+// POSIX names, not beginning with CROWNEST or DORMOUSE (kReservedEnvKey); no NUL; bounded.
+Result<void> CheckEnvironment(const StringMap& env);
+// 1 to 128 bytes of UTF-8 without control characters; empty is allowed and means none.
+Result<void> CheckContextName(std::string_view name);
+// The normal form of an absolute or relative directory in /workspace. It need not exist: the run will tell.
+Result<std::string> CheckWorkingDirectory(std::string_view cwd);
+// The lifetime of a sandbox: the default when absent, else 1 to the configured most (kSandboxTtlExceeded).
+Result<std::int64_t> CheckTtl(std::optional<std::int64_t> ttl_ms, const Config& config);
+// Page sizes from 1 to 500.
+Result<void> CheckPage(const Page& page);
+// Sizes, encodings and numbers of a run's fields, as far as they do not depend on the binding.
+Result<void> CheckRun(const RunRequest& request, const Config& config);
+
+}  // namespace dormouse::service
