@@ -174,7 +174,7 @@ std::string HostState::SaveDescriptors() {
     const Listing displaced = file.inode->directory->DisplacedCookies();
     if (!displaced.empty()) record += ListingPart(i, displaced);
   }
-  return record;
+  return record + StateEnd();
 }
 
 Result<void> HostState::RestoreDescriptors(std::string_view record) {

@@ -267,7 +267,7 @@ Result<void> HostState::SavePrivateFiles(const Sink& sink) {
     part.U64(entry->inode->id);
     DORMOUSE_TRY(sink(StatePart(StateTag::kEntry, part)));
   }
-  return {};
+  return sink(StateEnd());
 }
 
 Result<std::string> HostState::SavePrivateFiles() {

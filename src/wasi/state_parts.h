@@ -21,6 +21,7 @@ enum class StateTag : std::uint16_t {
   kTmpRoot = 16,
   kNode = 17,
   kEntry = 18,
+  kEnd = 0x7fff,  // the last part, so that a record cut between two parts is seen
 };
 
 inline constexpr std::uint32_t kDescriptorsMagic = 0x53444d44;  // "DMDS"
@@ -43,6 +44,8 @@ inline std::string StatePart(StateTag tag, const ByteWriter& part, std::uint64_t
   return std::move(writer).bytes();
 }
 
+inline std::string StateEnd() { return StatePart(StateTag::kEnd, ByteWriter()); }
+
 inline Error CorruptState(std::string_view what) {
   return Error(ErrorCode::kCorrupt, "host state: " + std::string(what));
 }
@@ -62,13 +65,15 @@ class StateReader {
     if (reader_.U16() != kStateVersion || !reader_.ok()) return CorruptState("unknown version");
     return {};
   }
-  // Nothing at the end.
+  // Nothing after the last part.
   Result<std::optional<Part>> Next() {
-    if (reader_.AtEnd()) return std::optional<Part>();
     const std::uint16_t tag = reader_.U16();
     const std::uint64_t length = reader_.U64();
     if (!reader_.CanHold(length, 1)) return CorruptState("cut short");
-    return std::optional<Part>({tag, reader_.Raw(length)});
+    const std::string_view bytes = reader_.Raw(length);
+    if (tag != static_cast<std::uint16_t>(StateTag::kEnd)) return std::optional<Part>({tag, bytes});
+    if (!reader_.AtEnd()) return CorruptState("goes on after its end");
+    return std::optional<Part>();
   }
 
  private:
