@@ -19,6 +19,8 @@ constexpr std::uint16_t kFlagBase = 1;
 constexpr std::uint32_t kMaxMemoryPages = 65536;  // 4 GiB
 constexpr std::uint32_t kMaxGlobals = 4096;
 constexpr std::uint32_t kMaxRecords = 16;
+// In a stored page index: the page is stored as it is, not XORed.
+constexpr PageIndex kPlainPage = 1u << 31;
 constexpr std::size_t kPagesPerFrame = 64;
 constexpr std::size_t kFrameBytes = kPagesPerFrame * (sizeof(PageIndex) + kPageBytes);
 // Level 1: snapshots are on the way of every answer; higher levels gain little on XORed pages.
@@ -68,6 +70,21 @@ void XorPage(std::byte* target, const std::byte* a, const std::byte* b) {
     x ^= y;
     std::memcpy(target + i, &x, sizeof x);
   }
+}
+
+std::size_t NonZeroBytes(const std::byte* page) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < kPageBytes; ++i) count += page[i] != std::byte{0};
+  return count;
+}
+
+// Puts the page into `target`, XORed with the boot image or, where that has fewer bytes, as it is: memory that was free
+// at boot holds leftovers, and XORed with them a fresh page of zeros would be noise. Returns the index to store.
+PageIndex PutPage(std::byte* target, PageIndex index, const std::byte* page, const std::byte* boot) {
+  XorPage(target, page, boot);
+  if (NonZeroBytes(target) <= NonZeroBytes(page)) return index;
+  std::memcpy(target, page, kPageBytes);
+  return index | kPlainPage;
 }
 
 class Compressor {
@@ -139,10 +156,11 @@ Result<WrittenSegment> WriteSegment(const SegmentContent& content, std::span<con
     const auto frame = pages.subspan(first, std::min(kPagesPerFrame, pages.size() - first));
     const std::size_t index_bytes = frame.size() * sizeof(PageIndex);
     raw.resize(index_bytes + frame.size() * kPageBytes);
-    std::memcpy(raw.data(), frame.data(), index_bytes);
     for (std::size_t i = 0; i < frame.size(); ++i) {
-      XorPage(reinterpret_cast<std::byte*>(raw.data()) + index_bytes + i * kPageBytes,
-              memory + std::uint64_t{frame[i]} * kPageBytes, boot.Page(frame[i]));
+      const PageIndex stored =
+          PutPage(reinterpret_cast<std::byte*>(raw.data()) + index_bytes + i * kPageBytes, frame[i],
+                  memory + std::uint64_t{frame[i]} * kPageBytes, boot.Page(frame[i]));
+      std::memcpy(raw.data() + i * sizeof stored, &stored, sizeof stored);
     }
     DORMOUSE_ASSIGN(const std::string block, compressor.Block(raw));
     DORMOUSE_TRY(out.Put(block));
@@ -195,11 +213,17 @@ Result<void> SegmentReader::Add(std::string_view bytes, std::uint64_t checksum) 
     for (std::size_t i = 0; i < frame; ++i, page += kPageBytes) {
       PageIndex index;
       std::memcpy(&index, raw.data() + i * sizeof index, sizeof index);
+      const bool plain = (index & kPlainPage) != 0;
+      index &= ~kPlainPage;
       if (index >= restored_.size()) return Corrupt("a page lies outside the memory");
       if (restored_[index]) continue;
       restored_[index] = true;
       std::byte* target = memory_ + std::uint64_t{index} * kPageBytes;
-      XorPage(target, target, page);
+      if (plain) {
+        std::memcpy(target, page, kPageBytes);
+      } else {
+        XorPage(target, target, page);
+      }
     }
     done += static_cast<std::uint32_t>(frame);
   }
