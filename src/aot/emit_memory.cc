@@ -105,11 +105,20 @@ void FunctionEmitter::EmitMemoryFill() {
 void FunctionEmitter::EmitMemoryInit(wabt::Index segment) {
   const std::string arguments = PopArguments(3);
   stack_.MaterialiseReadersOfMemory();
-  Append(out_, "dormouse_memory_init", segment, arguments, ";\n");
+  if (IsPassive(segment)) {
+    Append(out_, "dormouse_memory_init", segment, arguments, ";\n");
+  } else {
+    Append(out_, "dormouse_memory_init_dropped", arguments, ";\n");
+  }
 }
 
 void FunctionEmitter::EmitDataDrop(wabt::Index segment) {
-  Append(out_, "dormouse_segment_size", segment, " = 0;\n");
+  if (IsPassive(segment)) Append(out_, "dormouse_segment_size", segment, " = 0;\n");
+}
+
+bool FunctionEmitter::IsPassive(wabt::Index segment) const {
+  // An active segment counts as dropped once the memory is there.
+  return context_.module().data_segments[segment]->kind == wabt::SegmentKind::Passive;
 }
 
 }  // namespace dormouse::aot

@@ -49,6 +49,9 @@ DM_HIDDEN u32 dormouse_memory_grow(u32 delta);
 DM_HIDDEN void dormouse_memory_copy(u32 to, u32 from, u32 length);
 DM_HIDDEN void dormouse_memory_fill(u32 to, u32 value, u32 length);
 
+// memory.init of a segment that is gone: only the empty one is allowed.
+DM_HIDDEN void dormouse_memory_init_dropped(u32 to, u32 from, u32 length);
+
 struct DormouseFunctionEntry {
   void* function;
   u64 type;  // 0 for an empty entry, so that it matches no call

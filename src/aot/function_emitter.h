@@ -83,6 +83,7 @@ class FunctionEmitter {
   void EmitMemoryFill();
   void EmitMemoryInit(wabt::Index segment);
   void EmitDataDrop(wabt::Index segment);
+  bool IsPassive(wabt::Index segment) const;
 
   // emit_variable.cc
   void EmitConst(const wabt::Const& constant);

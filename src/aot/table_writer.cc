@@ -121,23 +121,17 @@ Result<void> WriteGlobals(const ModuleContext& context, std::string& out) {
 void WritePassiveSegments(const wabt::Module& module, std::string& out) {
   for (std::size_t i = 0; i < module.data_segments.size(); ++i) {
     const wabt::DataSegment& segment = *module.data_segments[i];
-    if (segment.kind == wabt::SegmentKind::Declared) continue;
-    const bool passive = segment.kind == wabt::SegmentKind::Passive;
+    if (segment.kind != wabt::SegmentKind::Passive) continue;
     Append(out, "static const u8 segment", i, "[] = {");
-    if (passive) {
-      for (std::size_t byte = 0; byte < segment.data.size(); ++byte) {
-        Append(out, byte % 32 == 0 ? "\n" : "", segment.data[byte], ",");
-      }
+    for (std::size_t byte = 0; byte < segment.data.size(); ++byte) {
+      Append(out, byte % 32 == 0 ? "\n" : "", segment.data[byte], ",");
     }
-    if (!passive || segment.data.empty()) out += "0";
-    out += "};\n";
-    // An active segment counts as dropped once the memory is there.
-    if (!passive) Append(out, "u32 dormouse_segment_size", i, " = 0u;\n");
-    Append(out, "void dormouse_memory_init", i, "(u32 to, u32 from, u32 length) {\n",
+    if (segment.data.empty()) out += "0";
+    Append(out, "};\nvoid dormouse_memory_init", i, "(u32 to, u32 from, u32 length) {\n",
            "  if ((u64)from + length > dormouse_segment_size", i,
-           " || (u64)to + length > (u64)dormouse_pages << 16) DM_TRAP(DORMOUSE_TRAP_OUT_OF_BOUNDS);"
-           "\n  __builtin_memcpy((void*)DM_ADDRESS(to, 0u), segment",
-           i, " + from, length);\n}\n\n");
+           " || (u64)to + length > (u64)dormouse_pages << 16) {\n",
+           "    dormouse_trap(DORMOUSE_TRAP_OUT_OF_BOUNDS);\n  }\n",
+           "  __builtin_memcpy((void*)DM_ADDRESS(to, 0u), segment", i, " + from, length);\n}\n\n");
   }
 }
 
@@ -220,6 +214,12 @@ void dormouse_memory_fill(u32 to, u32 value, u32 length) {
   __builtin_memset((void*)DM_ADDRESS(to, 0u), (int)value, length);
 }
 
+void dormouse_memory_init_dropped(u32 to, u32 from, u32 length) {
+  if ((u64)from + length > 0 || to > (u64)dormouse_pages << 16) {
+    dormouse_trap(DORMOUSE_TRAP_OUT_OF_BOUNDS);
+  }
+}
+
 #ifdef DORMOUSE_PROFILE
 // For hosts that leave by _exit: writes what the instrumented code has counted so far.
 int __llvm_profile_write_file(void);
@@ -280,6 +280,7 @@ std::string WriteDeclarations(const ModuleContext& context) {
            "#define dormouse_table", i, "_size ", module.tables[i]->elem_limits.initial, "u\n");
   }
   for (std::size_t i = 0; i < module.data_segments.size(); ++i) {
+    if (module.data_segments[i]->kind != wabt::SegmentKind::Passive) continue;
     Append(out, "extern DM_HIDDEN u32 dormouse_segment_size", i, ";\n",
            "DM_HIDDEN void dormouse_memory_init", i, "(u32 to, u32 from, u32 length);\n");
   }

@@ -218,7 +218,7 @@ void GuestThread::HandOn(int signal_number, const siginfo_t& info) {
       std::find(std::begin(kFaultSignals), std::end(kFaultSignals), signal_number);
   sigaction(signal_number, &previous_actions_[found - std::begin(kFaultSignals)], nullptr);
   // A fault happens again as soon as the handler returns; a signal that was sent does not.
-  if (info.si_code <= 0) syscall(SYS_tgkill, process_id_, thread_id_, signal_number);
+  if (info.si_code <= 0) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal_number);
 }
 
 void GuestThread::OnFault(int signal_number, siginfo_t* info, void* context) {
