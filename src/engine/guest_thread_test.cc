@@ -16,6 +16,8 @@
 namespace dormouse::engine {
 namespace {
 
+constexpr std::uint32_t kStackBytes = 4 << 20;
+
 struct Host {
   std::function<std::uint32_t(std::uint32_t)> answer;
 };
@@ -58,7 +60,7 @@ class GuestThreadTest : public testing::Test {
     ASSERT_TRUE(memory_->MapImage(-1, 0, 1).ok());
     const HostFunction functions[] = {MakeHostFunction<&Ask>("test", "ask")};
     ASSERT_TRUE(module_->BindImports(functions, &host_).ok());
-    auto guest = GuestThread::Create(*module_, *memory_, {.stack_bytes = 4 << 20});
+    auto guest = GuestThread::Create(*module_, *memory_, {.stack_bytes = kStackBytes});
     ASSERT_TRUE(guest.ok()) << guest.error().message;
     guest_ = std::move(guest).value();
   }
@@ -120,15 +122,15 @@ TEST_F(GuestThreadTest, EndlessRecursionIsAStackOverflow) {
 }
 
 TEST_F(GuestThreadTest, ImportsAreNotEnteredWithoutStackForThem) {
-  // 4 MiB of stack hold about 1,000 levels of 4 KiB; 950 leave less than an import needs.
-  bool entered = false;
-  host_.answer = [&](std::uint32_t) {
-    entered = true;
-    return 0u;
-  };
+  int entered = 0;
+  host_.answer = [&](std::uint32_t) { return static_cast<std::uint32_t>(++entered); };
   std::uint32_t value = 0;
-  EXPECT_EQ(guest_->Call(&test_guest::Recurse, &value, 950u).kind, DORMOUSE_TRAP_STACK_OVERFLOW);
-  EXPECT_FALSE(entered);
+  constexpr std::uint32_t kUsable = kStackBytes - kHostStackBytes;
+  EXPECT_FALSE(guest_->Call(&test_guest::AskFromDeep, &value, kUsable - 8192));
+  EXPECT_EQ(entered, 1);
+  EXPECT_EQ(guest_->Call(&test_guest::AskFromDeep, &value, kUsable).kind,
+            DORMOUSE_TRAP_STACK_OVERFLOW);
+  EXPECT_EQ(entered, 1);
 }
 
 TEST_F(GuestThreadTest, AnImportLeavesAfterItsDestructorsHaveRun) {

@@ -31,12 +31,18 @@ inline void Store(std::uint32_t address, std::uint32_t value) { *Word(address) =
 inline std::uint32_t Ask(std::uint32_t question) {
   return reinterpret_cast<std::uint32_t (*)(void*, std::uint32_t)>(ask_slot)(host, question);
 }
-// Each level keeps 4 KiB; at depth 0 it asks the host.
+// Each level keeps about 4 KiB.
 [[clang::noinline]] inline std::uint32_t Recurse(std::uint32_t depth) {
   volatile char frame[4096];
   frame[0] = static_cast<char>(depth);
-  if (depth == 0) return Ask(1);
+  if (depth == 0) return 0;
   return Recurse(depth - 1) + static_cast<std::uint32_t>(frame[0] & 1);
+}
+// Asks the host with that much less stack.
+inline std::uint32_t AskFromDeep(std::uint32_t stack_bytes) {
+  auto* const frame = static_cast<volatile char*>(__builtin_alloca(stack_bytes));
+  frame[stack_bytes - 1] = 1;
+  return Ask(1) + static_cast<std::uint32_t>(frame[stack_bytes - 1]);
 }
 // Until the word at `address` is no longer 0; returns it.
 inline std::uint32_t SpinWhileZero(std::uint32_t address) {
