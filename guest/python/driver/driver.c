@@ -95,28 +95,6 @@ static int InitDriver(void) {
   return begin_function && end_function && await_function && reseed_function && ballast ? 0 : -1;
 }
 
-int EXPORT(dormouse_boot)(void) {
-  if (PyImport_AppendInittab("_dormouse", InitDormouseModule) < 0 || InitPython() < 0) return 1;
-  if (InitDriver() < 0) {
-    PyErr_Print();
-    return 1;
-  }
-  RaiseShield();
-  // What exists now lives for ever: no collection shall look at it, and so touch its pages, again.
-  PyGC_Collect();
-  PyObject* freeze = Attribute("gc", "freeze");
-  PyObject* frozen = freeze != NULL ? PyObject_CallNoArgs(freeze) : NULL;
-  Py_XDECREF(freeze);
-  Py_XDECREF(frozen);
-  return frozen != NULL ? 0 : 1;
-}
-
-void* EXPORT(dormouse_alloc)(size_t size) {
-  free(request);
-  request = malloc(size > 0 ? size : 1);
-  return request;
-}
-
 // The report of last resort: needs no memory and no Python.
 static void EmitBareError(PyObject* error) {
   const char* json = "{\"name\":\"SystemError\",\"message\":\"the result could not be reported\","
@@ -147,7 +125,8 @@ static PyObject* RunRequest(PyObject* text) {
   return value;
 }
 
-int EXPORT(dormouse_run)(const char* address, size_t length) {
+static void Run(const char* address, size_t length) {
+  ClearStop();  // one that was asked for after the last run had ended
   RaiseShield();
   if (ballast == NULL) ballast = malloc(kBallastBytes);
   PyObject* text = PyUnicode_DecodeUTF8(address, (Py_ssize_t)length, "replace");
@@ -168,13 +147,81 @@ int EXPORT(dormouse_run)(const char* address, size_t length) {
   Py_XDECREF(error);
   PyErr_Clear();
   ClearStop();
+}
+
+static PyObject* CallGc(const char* name) {
+  PyObject* function = Attribute("gc", name);
+  PyObject* value = function != NULL ? PyObject_CallNoArgs(function) : NULL;
+  Py_XDECREF(function);
+  return value;
+}
+
+// Runs a few cells unheard, so that the bytecode that every run goes through is specialised in the image, and
+// does not specialise itself, page by page, in each context.
+static int WarmUp(void) {
+  static const char* const requests[] = {
+      "{\"code\":\"a = 1\",\"filename\":\"cell-1\"}",
+      "{\"code\":\"a + 1\",\"filename\":\"cell-2\"}",
+      "{\"code\":\"[a, {'a': 1.5}, ('b', None)]\",\"filename\":\"cell-3\"}",
+      "{\"code\":\"def f(x):\\n    return 1 / x\\nf(0)\",\"filename\":\"cell-4\"}",
+  };
+  int status = 0;
+  SetMute(1);
+  for (int i = 0; i < 32 && status == 0; i++) {
+    for (size_t n = 0; n < sizeof(requests) / sizeof(requests[0]); n++) {
+      Run(requests[n], strlen(requests[n]));
+    }
+  }
+  SetMute(0);
+  PyObject* forget = Attribute("dormouse._boot", "forget_warm_up");
+  PyObject* done = forget != NULL ? PyObject_CallNoArgs(forget) : NULL;
+  if (done == NULL) status = -1;
+  Py_XDECREF(forget);
+  Py_XDECREF(done);
+  return status;
+}
+
+// What exists at boot lives for ever: neither a collection nor a reference count shall touch its pages again.
+static int Settle(void) {
+  PyGC_Collect();
+  PyObject* tracked = CallGc("get_objects");
+  if (tracked == NULL) return -1;
+  int status = MakeImmortal(tracked);
+  Py_DECREF(tracked);
+  PyObject* frozen = CallGc("freeze");
+  Py_XDECREF(frozen);
+  return frozen != NULL ? status : -1;
+}
+
+int EXPORT(dormouse_boot)(void) {
+  if (PyImport_AppendInittab("_dormouse", InitDormouseModule) < 0 || InitPython() < 0) return 1;
+  if (InitDriver() < 0 || WarmUp() < 0) {
+    PyErr_Print();
+    return 1;
+  }
+  RaiseShield();
+  return Settle() == 0 ? 0 : 1;
+}
+
+void* EXPORT(dormouse_alloc)(size_t size) {
+  free(request);
+  request = malloc(size > 0 ? size : 1);
+  return request;
+}
+
+int EXPORT(dormouse_run)(const char* address, size_t length) {
+  Run(address, length);
   free(request);
   request = NULL;
   return 0;
 }
 
+// Part of SQLite: with no buffer, forgets the state of its generator.
+extern void sqlite3_randomness(int size, void* buffer);
+
 void EXPORT(dormouse_reseed)(void) {
   RaiseShield();
+  sqlite3_randomness(0, NULL);
   PyObject* done = PyObject_CallNoArgs(reseed_function);
   Py_XDECREF(done);
   PyErr_Clear();

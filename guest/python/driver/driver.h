@@ -25,7 +25,12 @@ int LowerShield(void);
 void ClearStop(void);
 const void* InterruptTable(void);
 
+// immortal.c: makes the listed objects, and all that they refer to, immortal.
+int MakeImmortal(PyObject* tracked);
+
 // module.c: the built-in module `_dormouse` for the Python side.
 PyObject* InitDormouseModule(void);
 // Sends an object to the host; `json` is UTF-8.
 void Emit(int kind, const char* json, size_t size);
+// While muted, nothing is sent.
+void SetMute(int mute);

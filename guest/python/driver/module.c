@@ -10,7 +10,13 @@ __attribute__((import_module("dormouse"), import_name("emit"))) extern void Host
                                                                                      const char* json,
                                                                                      size_t size);
 
-void Emit(int kind, const char* json, size_t size) { HostEmit(kind, json, size); }
+static int muted;
+
+void SetMute(int mute) { muted = mute; }
+
+void Emit(int kind, const char* json, size_t size) {
+  if (!muted) HostEmit(kind, json, size);
+}
 
 // UTF-8 of a string in which each lone surrogate became U+FFFD; both have three bytes.
 static PyObject* StrictUtf8(PyObject* text) {

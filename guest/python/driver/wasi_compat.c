@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small honest versions of what POSIX has and wasi-libc leaves out or answers unfit for this host.
+// Time and identity: what wasi-libc leaves out, or answers in a way that does not fit this host.
+#define _WASI_EMULATED_PROCESS_CLOCKS  // for the declarations; the definitions are here
 #include "wasi_compat.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <sys/stat.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 #include <wasi/api.h>
@@ -59,7 +57,23 @@ int nanosleep(const struct timespec* request, struct timespec* remain) {
   return -1;
 }
 
-// Users and modes: there is one user, and every file is that user's.
+// CPU time: the host has that of the interpreter; wasi-libc's clock() is the time that passed since boot.
+
+static uint64_t CpuNanoseconds(void) {
+  __wasi_timestamp_t time = 0;
+  return __wasi_clock_time_get(2, 1, &time) == 0 ? time : Now(CLOCK_MONOTONIC);  // 2: CPU time of the process
+}
+
+clock_t clock(void) { return (clock_t)CpuNanoseconds(); }
+
+// In the units of sysconf(_SC_CLK_TCK), as POSIX wants it.
+clock_t times(struct tms* buffer) {
+  const uint64_t nanoseconds_per_tick = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+  *buffer = (struct tms){.tms_utime = (clock_t)(CpuNanoseconds() / nanoseconds_per_tick)};
+  return (clock_t)(Now(CLOCK_MONOTONIC) / nanoseconds_per_tick);
+}
+
+// There is one user.
 
 enum { kUser = 1000 };
 
@@ -74,34 +88,4 @@ unsigned umask(unsigned mask) {
   unsigned previous = current;
   current = mask & 0777;
   return previous;
-}
-
-// WASI has no permission bits to set. What cannot be set is ignored, as on a file system without modes, so
-// that copying a file with its metadata succeeds; a missing file is still an error.
-
-int fchmodat(int directory, const char* path, mode_t mode, int flags) {
-  (void)mode;
-  struct stat status;
-  return fstatat(directory, path, &status, flags & AT_SYMLINK_NOFOLLOW);
-}
-
-int chmod(const char* path, mode_t mode) {
-  (void)mode;
-  struct stat status;
-  return stat(path, &status);
-}
-
-int fchmod(int file, mode_t mode) {
-  (void)mode;
-  struct stat status;
-  return fstat(file, &status);
-}
-
-#undef chdir
-extern int chdir(const char* path);
-
-int dormouse_chdir(const char* path) {
-  char resolved[PATH_MAX];
-  if (realpath(path, resolved) == NULL) return -1;
-  return chdir(resolved);
 }

@@ -2,6 +2,7 @@
 """What happens once, before the boot image is taken: imports that most runs use, and the driver's own set-up."""
 
 import builtins
+import linecache
 import os
 import sys
 
@@ -18,6 +19,9 @@ _PRELOADED = """
 
 # What programs expect to find in any environment; contextEnv may say otherwise.
 _ENVIRONMENT = {"HOME": "/workspace", "USER": "user", "LOGNAME": "user", "TMPDIR": "/tmp"}
+
+
+_MAIN_NAMES = {"__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__"}
 
 
 class _Quitter:
@@ -47,7 +51,7 @@ def _add_builtins():
 def boot():
     for name in _PRELOADED:
         __import__(name)
-    from dormouse import _cell, _input, _limits, _loop, _random, _source
+    from dormouse import _input, _limits, _loop, _random, _source
 
     os.environ.update(_ENVIRONMENT)
     sys.argv = [""]
@@ -58,8 +62,20 @@ def boot():
     _input.boot()
     _source.boot()
     _add_builtins()
+    sys.modules["__main__"].__dict__["__loader__"] = None
+    forget_warm_up()
+
+
+def forget_warm_up():
+    """Leaves no trace of code that ran before the first cell."""
+    from dormouse import _cell
+
     main = sys.modules["__main__"].__dict__
-    for name in set(main) - {"__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__"}:
+    for name in set(main) - _MAIN_NAMES:
         del main[name]
-    main["__loader__"] = None
+    builtins.__dict__.pop("_", None)
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        sys.__dict__.pop(name, None)
+    for name in [name for name in linecache.cache if name.startswith("cell-")]:
+        del linecache.cache[name]
     _cell._forget_directories()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Before and after a cell. The driver calls begin(), runs the cell itself, and calls end()."""
 
+from dormouse._builtins import __builtins__  # isort: skip
+
 import builtins
 import linecache
 import os

@@ -5,6 +5,8 @@ An object offers forms by the methods that notebooks know: _repr_mimebundle_, _r
 on. Each output has text/plain; a form that fails is left out, with a line on stderr.
 """
 
+from dormouse._builtins import __builtins__  # isort: skip
+
 import base64
 import math
 import sys

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of an uncaught error: name, message, and a traceback in which only user code appears."""
 
+from dormouse._builtins import __builtins__  # isort: skip
+
 import linecache
 import sys
 import traceback
@@ -103,7 +105,7 @@ def _format(error):
         formatted = call_user(traceback.TracebackException, type(error), error, error.__traceback__)
         text = call_user("".join, formatted.format())
     except Exception as failure:
-        text = f"{type(error).__name__}\n(its traceback could not be shown: {type(failure).__name__})"
+        text = f"{type(error).__name__}: {_message(error)}\n(its traceback could not be shown: {type(failure).__name__})"
     return _bounded_lines(text.rstrip("\n").split("\n"))
 
 

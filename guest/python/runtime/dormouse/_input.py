@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Standard streams: each run reads its own standard input from the start, and writes are never held back."""
 
+from dormouse._builtins import __builtins__  # isort: skip
+
 import io
 import os
 import sys

@@ -10,11 +10,12 @@ import os
 import signal
 import sys
 import threading
+import time
 
 _WHY = {
     "process": "this interpreter is a single process and cannot start another; do the work in Python itself",
     "signal": "no signals or timers reach this interpreter; for a time limit use the one of the run",
-    "descriptor": "this interpreter's file descriptors cannot be duplicated or connected by pipes",
+    "descriptor": "this interpreter has no pipes and no devices",
     "user": "this interpreter has a single user and no user database",
 }
 
@@ -26,7 +27,7 @@ _OS = {
         "kill", "killpg", "getpgid", "getpgrp", "setpgid", "getsid", "setsid", "nice", "getpriority",
         "WNOHANG", "WEXITED", "WUNTRACED", "P_ALL", "P_PID",
     ),
-    "descriptor": ("dup", "dup2", "pipe", "pipe2", "openpty", "mkfifo", "mknod", "sendfile", "memfd_create"),
+    "descriptor": ("pipe", "pipe2", "openpty", "mkfifo", "mknod", "sendfile", "memfd_create"),
     "user": ("setuid", "setgid", "seteuid", "setegid", "getlogin", "getgroups", "chown", "lchown", "fchown"),
 }
 
@@ -109,6 +110,17 @@ def _complete_sockets():
         _socket.gethostname = lambda: "localhost"
 
 
+def _complete_system():
+    """Small things that programs ask for without need, and that are missing on this platform."""
+
+    def get_terminal_size(fd=1, /):
+        raise OSError(errno.ENOTTY, "this interpreter has no terminal")
+
+    os.get_terminal_size = get_terminal_size
+    time.thread_time = time.process_time
+    time.thread_time_ns = time.process_time_ns
+
+
 _setlocale = locale._setlocale
 
 
@@ -121,6 +133,7 @@ def _only_c_locale(category, name=None):
 
 def boot():
     _complete_sockets()
+    _complete_system()
     locale._setlocale = _only_c_locale
     _explain(os, _OS)
     _explain(signal, _SIGNAL)

@@ -5,6 +5,8 @@ Cells that await at top level all run on one loop, which lives as long as the co
 leaves behind goes on whenever a later cell awaits. asyncio.run() makes a loop of its own, as always.
 """
 
+from dormouse._builtins import __builtins__  # isort: skip
+
 import asyncio
 import types
 from asyncio import base_events, events

@@ -2,6 +2,8 @@
 """Random numbers and memory images: a generator that user code has not seeded must never repeat itself in
 another context that started from the same image, and one that it has seeded must go on unchanged."""
 
+from dormouse._builtins import __builtins__  # isort: skip
+
 import logging
 import random
 import sys
@@ -36,9 +38,10 @@ def boot():
     random.Random.setstate = _tracking_setstate
     random.seed = random._inst.seed
     random.setstate = random._inst.setstate
-    # The image must not depend on the entropy of the day; each context starts with reseed().
+    # The image must not depend on the entropy and the hour of its day; each context starts with reseed().
     _seed(random._inst, 0)
     _unseeded.add(random._inst)
+    logging._startTime = 0
 
 
 def reseed():

@@ -4,6 +4,8 @@
 Nothing here raises because of the value it is given, except KeyboardInterrupt and MemoryError.
 """
 
+from dormouse._builtins import __builtins__  # isort: skip
+
 from _dormouse import call_user
 
 # Characters of one result's text; what is longer loses its middle.
