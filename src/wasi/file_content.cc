@@ -241,7 +241,12 @@ std::vector<FileContent::Extent> FileContent::Extents() const {
     }
   };
   const auto add_unwritten = [&](std::uint64_t from, std::uint64_t to) {
-    add(Extent::Kind::kBase, from, std::min(to, base_limit_), nullptr);
+    const std::uint64_t base_end = std::min(to, base_limit_);
+    if (base_loaded_ && from < base_end) {
+      add(Extent::Kind::kBytes, from, base_end, base_.bytes().data() + from);
+    } else {
+      add(Extent::Kind::kBase, from, base_end, nullptr);
+    }
     add(Extent::Kind::kHole, std::max(from, base_limit_), to, nullptr);
   };
   std::uint64_t at = 0;

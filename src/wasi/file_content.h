@@ -58,7 +58,7 @@ class FileContent {
     enum class Kind : std::uint8_t {
       kBytes,  // `data`
       kHole,   // zeros
-      kBase,   // the same offsets of the base; read them with Read(), or copy from base_digest()
+      kBase,   // the same offsets of base_digest(), which is not loaded; none after EnsureLoaded
     };
     Kind kind;
     std::uint64_t offset;

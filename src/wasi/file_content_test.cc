@@ -140,11 +140,11 @@ TEST(FileContent, ExtentsTellBytesHolesAndBaseApart) {
   FakeContents source;
   FileContent content(quota);
   content.SetStored(source.Add(std::string(2 * kChunk, 'a')), 2 * kChunk);
-  ASSERT_EQ(WriteAt(content, 10, "x", &source), Errno::kSuccess);
+  ASSERT_EQ(WriteAt(content, 0, std::string(kChunk, 'x'), &source), Errno::kSuccess);
   ASSERT_EQ(WriteAt(content, 5 * kChunk, "end", &source), Errno::kSuccess);
   content.Resize(6 * kChunk);
-  const auto extents = content.Extents();
   using Kind = FileContent::Extent::Kind;
+  auto extents = content.Extents();
   ASSERT_EQ(extents.size(), 5u);
   EXPECT_EQ(extents[0].kind, Kind::kBytes);
   EXPECT_EQ(extents[0].length, kChunk);
@@ -156,6 +156,12 @@ TEST(FileContent, ExtentsTellBytesHolesAndBaseApart) {
   EXPECT_EQ(extents[3].length, 3u);
   EXPECT_EQ(extents[4].kind, Kind::kHole);
   EXPECT_EQ(extents[4].offset + extents[4].length, content.size());
+  // Once the base is loaded, its bytes are told like those that were written.
+  ASSERT_EQ(content.EnsureLoaded(&source), Errno::kSuccess);
+  extents = content.Extents();
+  ASSERT_EQ(extents.size(), 5u);
+  EXPECT_EQ(extents[1].kind, Kind::kBytes);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(extents[1].data), 3), "aaa");
 }
 
 TEST(FileContent, DroppingStoredBytesLoadsThemAgain) {
@@ -209,12 +215,17 @@ TEST(FileContent, BehavesLikeAStringUnderRandomOperations) {
       }
       ASSERT_EQ(content.size(), model.size());
     }
-    std::uint64_t covered = 0;
+    ASSERT_EQ(content.EnsureLoaded(&source), Errno::kSuccess);
+    std::string assembled;
     for (const auto& extent : content.Extents()) {
-      ASSERT_EQ(extent.offset, covered);
-      covered += extent.length;
+      ASSERT_EQ(extent.offset, assembled.size());
+      if (extent.kind == FileContent::Extent::Kind::kBytes) {
+        assembled.append(reinterpret_cast<const char*>(extent.data), extent.length);
+      } else {
+        assembled.append(extent.length, '\0');
+      }
     }
-    ASSERT_EQ(covered, model.size());
+    ASSERT_EQ(assembled, model);
     content.Resize(0);
     ASSERT_EQ(quota.used(), 0u);
   }

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -69,10 +69,11 @@ SharedBytes SharedBytes::FromString(std::string text) {
 
 Result<SharedBytes> SharedBytes::FromFile(const FileDescriptor& file, std::uint64_t size) {
   if (size == 0) return SharedBytes();
-  struct stat status;
-  if (::fstat(file.get(), &status) != 0) return SystemError("fstat", errno);
+  // Not fstat: glibc makes it newfstatat, which takes paths and so is not for a confined process.
+  const off_t length = ::lseek(file.get(), 0, SEEK_END);
+  if (length < 0) return SystemError("lseek", errno);
   // A mapping past the end of the file would fault when read.
-  if (status.st_size < 0 || static_cast<std::uint64_t>(status.st_size) < size) {
+  if (static_cast<std::uint64_t>(length) < size) {
     return Error(ErrorCode::kCorrupt, "a content is shorter than its size says");
   }
   void* const address =
