@@ -196,6 +196,8 @@ int ZygoteMain(int argc, char** argv) {
   ::prctl(PR_SET_NAME, "dormouse-zygote");
   ::fcntl(arguments.control, F_SETFD, FD_CLOEXEC);
   ::signal(SIGPIPE, SIG_IGN);
+  // Ctrl-C in the server's terminal is for the server alone: it lets runs end before it stops their workers.
+  ::setsid();
   // OpenSSL reads its configuration at the first use, which a confined worker cannot.
   Sha256({});
   // Guests and their host code see nothing of the server's environment.
