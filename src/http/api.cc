@@ -11,6 +11,8 @@
 namespace dormouse::http {
 namespace {
 
+constexpr std::size_t kMaxIdempotencyKey = 255;
+
 Result<std::string_view> BearerSecret(const Request& head) {
   constexpr std::string_view kScheme = "Bearer ";
   const auto header = head.Header("authorization");
@@ -37,6 +39,23 @@ Result<std::pair<std::string_view, std::string_view>> SplitTarget(std::string_vi
   return std::pair(target.substr(0, end), target.substr(std::min(end + 1, target.size())));
 }
 
+Response Replay(IdempotencyStore::Answer answer) {
+  Response response;
+  response.status = answer.status;
+  response.content_type = std::move(answer.content_type);
+  response.headers = std::move(answer.headers);
+  response.headers.emplace_back("idempotency-replayed", "true");
+  response.body = std::move(answer.body);
+  return response;
+}
+
+// Handlers that answer with a stream complete their tickets themselves.
+void Remember(IdempotencyStore::Ticket& ticket, const Response& response) {
+  const auto* const body = std::get_if<std::string>(&response.body);
+  if (body == nullptr || response.status > 299) return;
+  ticket.Complete({response.status, response.content_type, response.headers, *body});
+}
+
 }  // namespace
 
 Result<Admission> Api::Admit(const Request& head, Trust trust) const {
@@ -48,7 +67,7 @@ Result<Admission> Api::Admit(const Request& head, Trust trust) const {
                                     : parts.first.starts_with("/v1/") || parts.first == "/v1";
   if (trust == Trust::kChecked && needs_key) {
     DORMOUSE_ASSIGN(const std::string_view secret, BearerSecret(head));
-    DORMOUSE_TRY(service_.Authenticate(secret));
+    DORMOUSE_ASSIGN(admission.caller, service_.Authenticate(secret));
   }
   if (!match.ok()) return std::move(match).error();
   admission.match = std::move(match).value();
@@ -57,12 +76,40 @@ Result<Admission> Api::Admit(const Request& head, Trust trust) const {
   return admission;
 }
 
+Result<Api::Repetition> Api::FindRepetition(const Request& request,
+                                            const Admission& admission) const {
+  const auto key = request.Header("idempotency-key");
+  if (!key || admission.match.route->repeat == Repeat::kPlain) return Repetition();
+  if (key->empty() || key->size() > kMaxIdempotencyKey) {
+    return Error(ErrorCode::kInvalidRequest, "idempotency-key must have 1 to 255 characters",
+                 {{"field", "idempotency-key"}});
+  }
+  // NUL separates: it occurs in none of the parts.
+  std::string scope = admission.caller.key_id;
+  scope.push_back('\0');
+  scope.append(admission.match.route->method).append(admission.match.route->pattern);
+  for (const std::string& segment : admission.match.path) scope.append(1, '\0').append(segment);
+  scope.append(1, '\0').append(*key);
+  DORMOUSE_ASSIGN(auto outcome, answers_->Begin(scope, Sha256(request.body)));
+  if (auto* const answer = std::get_if<IdempotencyStore::Answer>(&outcome)) {
+    return Repetition{nullptr, std::move(*answer)};
+  }
+  return Repetition{std::get<std::shared_ptr<IdempotencyStore::Ticket>>(outcome), std::nullopt};
+}
+
 boost::asio::awaitable<Response> Api::Handle(Request request, Admission admission) const {
-  const Call call{service_, config_, executor_, request, admission.match.path, admission.query};
   Error failure;
   try {
+    auto repetition = FindRepetition(request, admission);
+    if (!repetition.ok()) co_return ErrorResponse(repetition.error(), request.id);
+    if (repetition->answer) co_return Replay(*std::move(repetition->answer));
+    const Call call{service_,        config_,           executor_, request, admission.match.path,
+                    admission.query, repetition->ticket};
     Result<Response> result = co_await admission.match.route->handler(call);
-    if (result.ok()) co_return std::move(result).value();
+    if (result.ok()) {
+      if (repetition->ticket) Remember(*repetition->ticket, *result);
+      co_return std::move(result).value();
+    }
     failure = std::move(result).error();
   } catch (const std::exception& exception) {
     spdlog::error("{} {} ({}): {}", request.method, admission.match.route->pattern, request.id,

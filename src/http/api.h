@@ -9,6 +9,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "http/message.h"
@@ -22,12 +24,13 @@ namespace dormouse::http {
 struct Admission {
   RouteMatch match;
   Query query;
+  service::Caller caller;
   std::uint64_t body_limit = 0;
 };
 
 class Api {
  public:
-  // Borrows `service`, which must outlive the Api and every run that goes on. `executor` is where
+  // Borrows `service`. Api and service must outlive every run that goes on. `executor` is where
   // such runs go on.
   Api(service::Service& service, service::Config config, boost::asio::any_io_executor executor)
       : service_(service), config_(std::move(config)), executor_(std::move(executor)) {}
@@ -41,9 +44,19 @@ class Api {
   boost::asio::awaitable<Response> Handle(Request request, Admission admission) const;
 
  private:
+  // The answer that was given before, a ticket to give the first one, or neither for what cannot be
+  // repeated by key.
+  struct Repetition {
+    std::shared_ptr<IdempotencyStore::Ticket> ticket;
+    std::optional<IdempotencyStore::Answer> answer;
+  };
+  Result<Repetition> FindRepetition(const Request& request, const Admission& admission) const;
+
   service::Service& service_;
   const service::Config config_;
   const boost::asio::any_io_executor executor_;
+  // Shared with runs that go on; synchronised by itself.
+  const std::unique_ptr<IdempotencyStore> answers_ = std::make_unique<IdempotencyStore>();
 };
 
 }  // namespace dormouse::http

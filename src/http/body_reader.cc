@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <cmath>
 
+#include "common/utf8.h"
 #include "http/text.h"
 
 namespace dormouse::http {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
+#include "common/utf8.h"
 #include "http/body_reader.h"
 #include "http/file_content.h"
 #include "http/handlers.h"

@@ -21,6 +21,11 @@ constexpr std::chrono::seconds kHeartbeat{15};
 constexpr std::chrono::seconds kStartPatience{5};
 constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
+constexpr const char* kEventStream = "text/event-stream";
+
+// Nothing on the way may keep the stream back or store it.
+HeaderList StreamHeaders() { return {{"cache-control", "no-store"}, {"x-accel-buffering", "no"}}; }
+
 Result<service::RunRequest> ParseRun(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({}));
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
@@ -53,13 +58,20 @@ Result<service::RunRequest> ParseRun(const Call& call) {
 }
 
 asio::awaitable<void> Drive(service::Service& service, service::RunRequest request,
-                            std::shared_ptr<RunEvents> events) {
+                            std::shared_ptr<RunEvents> events,
+                            std::shared_ptr<IdempotencyStore::Ticket> ticket) {
+  Result<service::RunResult> result =
+      Error(ErrorCode::kInternal, "the server met an unexpected condition");
   try {
-    events->Finish(co_await service.Run(std::move(request), events));
+    result = co_await service.Run(std::move(request), events);
   } catch (const std::exception& exception) {
     spdlog::error("a run failed: {}", exception.what());
-    events->Finish(Error(ErrorCode::kInternal, "the server met an unexpected condition"));
   }
+  const bool ended = result.ok();
+  std::string last_event = events->Finish(std::move(result));
+  // Who repeats the request gets the result alone.
+  if (ticket && ended)
+    ticket->Complete({200, kEventStream, StreamHeaders(), std::move(last_event)});
 }
 
 class RunStream : public BodyStream {
@@ -86,12 +98,12 @@ HandlerResult StreamCode(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto request, ParseRun(call));
   auto events = std::make_shared<RunEvents>(co_await asio::this_coro::executor, call.request.id);
   // On an executor of its own: the run outlives a reader that goes away.
-  asio::co_spawn(call.executor, Drive(call.service, std::move(request), events), asio::detached);
+  asio::co_spawn(call.executor, Drive(call.service, std::move(request), events, call.ticket),
+                 asio::detached);
   DORMOUSE_CO_ASSIGN(const auto start, co_await events->WaitForStart(kStartPatience));
   Response response;
-  response.content_type = "text/event-stream";
-  response.headers.emplace_back("cache-control", "no-store");
-  response.headers.emplace_back("x-accel-buffering", "no");
+  response.content_type = kEventStream;
+  response.headers = StreamHeaders();
   if (!start.run_id.empty()) {
     response.headers.emplace_back("x-dormouse-run-id", start.run_id);
     response.headers.emplace_back("x-dormouse-context-id", start.context_id);

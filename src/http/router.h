@@ -5,12 +5,14 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/result.h"
+#include "http/idempotency.h"
 #include "http/message.h"
 #include "http/query.h"
 #include "service/config.h"
@@ -27,6 +29,9 @@ struct Call {
   const Request& request;
   const std::vector<std::string>& path;  // values of the pattern's {…}, in order
   const Query& query;
+  // Set for a repeatable request that is the first of its key. A handler whose answer is a stream
+  // keeps it and completes it when the run ends; all others leave it alone.
+  std::shared_ptr<IdempotencyStore::Ticket> ticket;
 };
 
 using Handler = boost::asio::awaitable<Result<Response>> (*)(const Call& call);
@@ -40,12 +45,16 @@ enum class BodySize {
   kFile,   // a file in JSON, all of it escaped
 };
 
+// Whether an Idempotency-Key makes the request safe to repeat.
+enum class Repeat { kPlain, kKeyed };
+
 struct Route {
   std::string_view method;
   std::string_view pattern;  // "/v1/sandboxes/{id}"; a {…} matches one non-empty segment
   Handler handler;
   Access access = Access::kKey;
   BodySize body = BodySize::kSmall;
+  Repeat repeat = Repeat::kPlain;
 };
 
 std::span<const Route> Routes();

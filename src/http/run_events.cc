@@ -68,7 +68,7 @@ void RunEvents::OnError(const service::CodeError& error) {
   PushWire(WireEvent("error", [&error](JsonWriter& json) { Write(json, error); }));
 }
 
-void RunEvents::Finish(Result<service::RunResult> result) {
+std::string RunEvents::Finish(Result<service::RunResult> result) {
   std::string wire;
   if (result.ok()) {
     wire = WireEvent("complete", [&result](JsonWriter& json) { Write(json, *result); });
@@ -82,9 +82,10 @@ void RunEvents::Finish(Result<service::RunResult> result) {
   }
   const std::lock_guard lock(mutex_);
   if (!result.ok()) failure_ = result.error();
-  if (!abandoned_) events_.push_back({Kind::kWire, std::move(wire)});
+  if (!abandoned_) events_.push_back({Kind::kWire, wire});
   finished_ = true;
   Wake();
+  return wire;
 }
 
 void RunEvents::PushText(Kind kind, std::string_view text) {

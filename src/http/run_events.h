@@ -35,8 +35,8 @@ class RunEvents : public service::RunListener, public std::enable_shared_from_th
   void OnStderr(std::string_view text) override;
   void OnOutput(const service::CodeOutput& output) override;
   void OnError(const service::CodeError& error) override;
-  // The last call: the run's result, or why there is none.
-  void Finish(Result<service::RunResult> result);
+  // The last call: the run's result, or why there is none. Returns the last event in wire form.
+  std::string Finish(Result<service::RunResult> result);
 
   struct Start {
     std::string run_id;  // empty when the run still waits for its turn

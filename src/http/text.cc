@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "common/utf8.h"
+
 namespace dormouse::http {
 namespace {
 
@@ -101,15 +103,6 @@ std::size_t Utf8SequenceLength(std::string_view text) {
     return continues(1, low, high) && continues(2, 0x80, 0xBF) && continues(3, 0x80, 0xBF) ? 4 : 0;
   }
   return 0;
-}
-
-bool IsValidUtf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = Utf8SequenceLength(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
 }
 
 std::string Base64Encode(std::string_view bytes) {

@@ -22,7 +22,6 @@ std::string PercentEncode(std::string_view text, Slash slash);
 // The length of the well-formed UTF-8 sequence that `text` begins with (1 to 4), or 0. `text` must
 // not be empty.
 std::size_t Utf8SequenceLength(std::string_view text);
-bool IsValidUtf8(std::string_view text);
 
 std::string Base64Encode(std::string_view bytes);
 // Standard alphabet with padding, no white space; nothing for anything else.

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// FakeService: a Service for tests of the outer interfaces. It keeps no state but what a test gives
+// it, and remembers what it was asked.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "service/service.h"
+
+namespace dormouse::http {
+
+inline constexpr std::string_view kTestKey = "dm_live_test_secret";
+
+// Threads: the members that tests set are set before the first request; `last_*` are read after the
+// last answer.
+class FakeService : public service::Service {
+ public:
+  using RunFunction = std::function<boost::asio::awaitable<Result<service::RunResult>>(
+      service::RunRequest, std::shared_ptr<service::RunListener>)>;
+
+  RunFunction run = [](service::RunRequest request, std::shared_ptr<service::RunListener> listener)
+      -> boost::asio::awaitable<Result<service::RunResult>> {
+    if (listener) listener->OnStart("run_1", "cctx_1");
+    service::RunResult result = ResultFor(request);
+    co_return result;
+  };
+  std::map<std::string, std::string> files;  // absolute path → content
+  std::optional<Error> failure;              // what every call but Run answers, when set
+  service::RunRequest last_run;
+  service::CreateSandbox last_create;
+  service::ListSandboxes last_list;
+  service::CreateContext last_context;
+  WriteFile last_write;
+  std::optional<std::uint64_t> last_generation;
+  std::string last_name;
+  std::string last_path;
+  std::int64_t last_ttl_ms = 0;
+
+  static service::RunResult ResultFor(const service::RunRequest& request) {
+    service::RunResult result;
+    result.run_id = "run_1";
+    result.sandbox_id = request.sandbox_id;
+    result.context_id = request.context_id.empty() ? "cctx_1" : request.context_id;
+    result.language = request.language;
+    result.binding = "PYTHON";
+    result.execution_count = 1;
+    return result;
+  }
+
+  static service::Sandbox TestSandbox(std::string id = "sbx_1") {
+    service::Sandbox sandbox;
+    sandbox.id = std::move(id);
+    sandbox.org_id = "org_1";
+    sandbox.project_id = "prj_1";
+    sandbox.template_slug = "python-node";
+    sandbox.metadata = {{"name", "test"}};
+    return sandbox;
+  }
+  static service::Context TestContext(std::string id = "cctx_1") {
+    service::Context context;
+    context.id = std::move(id);
+    context.sandbox_id = "sbx_1";
+    context.binding = "PYTHON";
+    context.language = "python";
+    context.cwd = "/workspace";
+    context.env = {{"TOKEN", "do not show"}};
+    return context;
+  }
+
+  boost::asio::awaitable<void> Stop() override { co_return; }
+  Result<service::Caller> Authenticate(std::string_view secret) const override {
+    if (secret != kTestKey) return Error(ErrorCode::kUnauthorized, "unknown key");
+    return service::Caller{"key_1"};
+  }
+
+  Async<service::Sandbox> Create(service::CreateSandbox request) override {
+    last_create = std::move(request);
+    co_return Answer(TestSandbox());
+  }
+  Async<service::Sandbox> GetSandbox(std::string id) override {
+    if (id != "sbx_1") co_return Error(ErrorCode::kNotFound, "no such sandbox");
+    co_return Answer(TestSandbox(id));
+  }
+  Async<service::Paged<service::Sandbox>> List(service::ListSandboxes request) override {
+    last_list = std::move(request);
+    co_return Answer(service::Paged<service::Sandbox>{{TestSandbox()}, "next page"});
+  }
+  Async<service::Sandbox> DestroySandbox(std::string id) override {
+    service::Sandbox sandbox = TestSandbox(std::move(id));
+    sandbox.status = service::SandboxStatus::kDestroyed;
+    sandbox.destroyed_reason = "user_killed";
+    co_return Answer(sandbox);
+  }
+  Async<service::Sandbox> SetTtl(std::string id, std::int64_t ttl_ms) override {
+    last_ttl_ms = ttl_ms;
+    service::Sandbox sandbox = TestSandbox(std::move(id));
+    sandbox.ttl_ms = ttl_ms;
+    sandbox.expires_at = service::Time(std::chrono::milliseconds(1'500));
+    co_return Answer(sandbox);
+  }
+  Async<service::SandboxInfo> Info(std::string id) override {
+    service::SandboxInfo info;
+    info.sandbox = TestSandbox(std::move(id));
+    info.contexts = {TestContext()};
+    info.workspace_files = 3;
+    info.workspace_bytes = 77;
+    co_return Answer(info);
+  }
+  std::vector<service::Binding> Bindings() const override {
+    service::Binding binding;
+    binding.name = "PYTHON";
+    binding.language = "python";
+    return {binding};
+  }
+
+  Async<service::Context> Create(service::CreateContext request) override {
+    last_context = std::move(request);
+    co_return Answer(TestContext());
+  }
+  Async<service::Context> GetContext(std::string, std::string id) override {
+    co_return Answer(TestContext(std::move(id)));
+  }
+  Async<service::Paged<service::Context>> ListContexts(std::string, service::Page) override {
+    co_return Answer(service::Paged<service::Context>{{TestContext()}, ""});
+  }
+  Async<service::Context> DeleteContext(std::string, std::string id) override {
+    co_return Answer(TestContext(std::move(id)));
+  }
+  Async<service::Context> InterruptContext(std::string, std::string id) override {
+    co_return Answer(TestContext(std::move(id)));
+  }
+  Async<service::Context> EvictContext(std::string, std::string id) override {
+    co_return Answer(TestContext(std::move(id)));
+  }
+  Async<service::Context> ForkContext(std::string, std::string, std::string name,
+                                      std::optional<std::uint64_t> generation) override {
+    last_name = std::move(name);
+    last_generation = generation;
+    co_return Answer(TestContext("cctx_2"));
+  }
+  Async<service::Context> RollbackContext(std::string, std::string id,
+                                          std::uint64_t generation) override {
+    last_generation = generation;
+    co_return Answer(TestContext(std::move(id)));
+  }
+  Async<std::vector<service::Generation>> ListGenerations(std::string, std::string) override {
+    co_return Answer(std::vector<service::Generation>(2));
+  }
+
+  Async<service::RunResult> Run(service::RunRequest request,
+                                std::shared_ptr<service::RunListener> listener) override {
+    last_run = request;
+    co_return co_await run(std::move(request), std::move(listener));
+  }
+  Async<service::RunResult> GetRun(std::string, std::string run_id) override {
+    if (run_id != "run_1") co_return Error(ErrorCode::kNotFound, "no such run");
+    co_return Answer(ResultFor(last_run));
+  }
+
+  Async<std::vector<service::FileInfo>> ListFiles(std::string, std::string path) override {
+    last_path = std::move(path);
+    std::vector<service::FileInfo> infos;
+    for (const auto& [name, content] : files) infos.push_back(InfoOfFile(name));
+    co_return Answer(infos);
+  }
+  Async<service::FileInfo> StatFile(std::string, std::string path) override {
+    last_path = path;
+    if (!files.contains(path)) co_return Error(ErrorCode::kFileNotFound, "no such file");
+    co_return Answer(InfoOfFile(path));
+  }
+  Async<OpenedFile> OpenFile(std::string, std::string path) override {
+    last_path = path;
+    if (!files.contains(path)) co_return Error(ErrorCode::kFileNotFound, "no such file");
+    const std::string& content = files.at(path);
+    FileDescriptor fd(::memfd_create("content", MFD_CLOEXEC));
+    if (::write(fd.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+      co_return Error(ErrorCode::kInternal, "the test's file could not be written");
+    }
+    co_return OpenedFile{InfoOfFile(path), std::move(fd)};
+  }
+  Async<service::FileInfo> Write(WriteFile request) override {
+    last_write = std::move(request);
+    files[last_write.path] = last_write.content;
+    co_return Answer(InfoOfFile(last_write.path));
+  }
+  Async<service::FileInfo> Make(MakeDirectory request) override {
+    service::FileInfo info;
+    info.path = request.path;
+    info.type = service::FileType::kDirectory;
+    co_return Answer(info);
+  }
+  Async<service::FileInfo> Move(MoveFile request) override {
+    files[request.to] = files[request.from];
+    co_return Answer(InfoOfFile(request.to));
+  }
+  Async<void> DeleteFile(std::string, std::string path) override {
+    if (files.erase(path) == 0) co_return Error(ErrorCode::kFileNotFound, "no such file");
+    co_return Result<void>();
+  }
+  std::string Metrics() const override { return "dormouse_runs_total 1\n"; }
+
+ private:
+  template <typename T>
+  Result<T> Answer(T value) const {
+    if (failure) return *failure;
+    return value;
+  }
+  service::FileInfo InfoOfFile(const std::string& path) const {
+    service::FileInfo info;
+    info.path = path;
+    info.name = path.substr(path.rfind('/') + 1);
+    info.size_bytes = files.at(path).size();
+    info.mode = 0644;
+    return info;
+  }
+};
+
+}  // namespace dormouse::http
