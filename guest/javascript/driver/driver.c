@@ -28,6 +28,16 @@ static struct {
   InterruptEntry entry[1];
 } interrupt_table;
 
+// Given up when memory runs out, so that the error itself and what handles it have some; taken again
+// at the start of a run.
+static const size_t kReserveBytes = 256 << 10;
+static void* reserve;
+
+static void OnOutOfMemory(void) {
+  free(reserve);
+  reserve = NULL;
+}
+
 static int OnInterruptPoll(JSRuntime* runtime, void* opaque) {
   (void)runtime;
   (void)opaque;
@@ -111,7 +121,7 @@ EXPORT("dormouse_boot") int dormouse_boot(void) {
   if (driver.context == NULL) return 2;
   JS_SetInterruptHandler(driver.runtime, OnInterruptPoll, NULL);
   JS_SetHostPromiseRejectionTracker(driver.runtime, OnRejection, NULL);
-  JS_SetCanBlock(driver.runtime, true);
+  JS_SetOutOfMemoryHook(driver.runtime, OnOutOfMemory);
   driver_install_module_loader(driver.runtime);
   if (driver_define_native_module(driver.context) != 0) return 3;
   if (EvaluateMain(driver.context) != 0) return 4;
@@ -161,6 +171,7 @@ EXPORT("dormouse_run") int dormouse_run(char* address, size_t length) {
   driver.stop = kStopNone;
   driver.tearing_down = false;
   driver.run_number++;
+  if (reserve == NULL) reserve = malloc(kReserveBytes);
   address[length] = 0;
   JSValue request = JS_ParseJSON(context, address, length, "request");
   free(address);

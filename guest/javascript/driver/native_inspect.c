@@ -39,6 +39,7 @@ static JSValue ClassName(JSContext* context, JSValueConst self, int argc, JSValu
   (void)self;
   (void)argc;
   if (!JS_IsObject(argv[0])) return JS_NewString(context, "");
+  if (JS_IsProxy(argv[0])) return JS_NewString(context, "Proxy");
   JSAtom name = JS_GetClassName(JS_GetRuntime(context), JS_GetClassID(argv[0]));
   JSValue text = JS_AtomToString(context, name);
   JS_FreeAtom(context, name);

@@ -14,7 +14,7 @@ import { TextDecoder, TextEncoder } from "dormouse:web/encoding";
 import { CustomEvent, Event, EventTarget } from "dormouse:web/events";
 import { performance } from "dormouse:web/performance";
 import { URL, URLSearchParams } from "dormouse:web/url";
-import { collectGarbage } from "dormouse:native";
+import { Atomics } from "dormouse:web/atomics";
 
 // One line of standard input; null at its end, as for a closed window.
 function prompt(message, fallback) {
@@ -108,8 +108,8 @@ export function installGlobals() {
   const names = {
     console, process, Buffer, global: globalThis, setTimeout, setInterval, setImmediate, clearTimeout, clearInterval,
     clearImmediate, structuredClone, TextEncoder, TextDecoder, URL, URLSearchParams, AbortController, AbortSignal,
-    Event, EventTarget, CustomEvent, Blob, File, performance, crypto, Crypto, SubtleCrypto, prompt, alert, confirm,
-    display, fetch, Intl, require, module, exports: module.exports, gc: collectGarbage,
+    Event, EventTarget, CustomEvent, Blob, File, performance, crypto, Crypto, SubtleCrypto, Atomics, prompt, alert, confirm,
+    display, fetch, Intl, require, module, exports: module.exports,
     __filename: "/workspace/[cell]", __dirname: "/workspace",
   };
   for (const name of Object.keys(names)) Object.defineProperty(globalThis, name, hidden(names[name]));

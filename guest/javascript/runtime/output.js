@@ -44,13 +44,26 @@ function textOf(value) {
 export function showResult(value) {
   const bundle = mimeBundle(value);
   if (bundle !== undefined) {
-    emitBundle(bundle, true, value);
-    return;
+    try {
+      emitBundle(bundle, true, value);
+      return;
+    } catch {
+      // The bundle cannot be read; the value itself may be.
+    }
   }
+  emitValue(value, true);
+}
+
+function emitValue(value, isResult, metadata) {
   const parts = [["text/plain", quote(textOf(value))]];
-  const json = plainJson(value);
+  let json;
+  try {
+    json = plainJson(value);
+  } catch {
+    // Then there is only the text.
+  }
   if (json !== undefined) parts.push(["application/json", json]);
-  emitOutput(parts, true);
+  emitOutput(parts, isResult, metadata === undefined ? "{}" : plainJson(metadata) ?? "{}");
 }
 
 // An object may say how it is displayed, by Symbol.for("Jupyter.display") as in Deno.
@@ -114,10 +127,7 @@ export function display(value, options = {}) {
     if (bundle !== undefined) {
       emitBundle(bundle, false, value, metadata);
     } else {
-      const parts = [["text/plain", quote(textOf(value))]];
-      const json = plainJson(value);
-      if (json !== undefined) parts.push(["application/json", json]);
-      emitOutput(parts, false, metadata === undefined ? "{}" : plainJson(metadata) ?? "{}");
+      emitValue(value, false, metadata);
     }
   }
 }

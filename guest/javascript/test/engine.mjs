@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for the worker: runs engine.wasm under node's WASI, one Engine per context.
 import { readFileSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { WASI } from "node:wasi";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,13 @@ const images = new Map();
 function compiled(path) {
   if (!modules.has(path)) modules.set(path, new WebAssembly.Module(readFileSync(path)));
   return modules.get(path);
+}
+
+// Boot images may be kept between processes (ENGINE_CACHE), by the engine's contents.
+function cacheName(key) {
+  const hash = createHash("sha1").update(key);
+  hash.update(readFileSync(key.split(" ")[0]));
+  return `boot-${hash.digest("hex")}`;
 }
 
 export class Engine {
@@ -55,6 +63,8 @@ export class Engine {
   // Boots once for each engine; later contexts start from a copy of that memory, as under the worker.
   boot(key) {
     const { dormouse_boot, dormouse_reseed } = this.instance.exports;
+    const cache = process.env.ENGINE_CACHE && join(process.env.ENGINE_CACHE, cacheName(key));
+    if (!images.has(key) && cache && existsSync(cache)) images.set(key, readFileSync(cache));
     const image = images.get(key);
     if (image === undefined) {
       const start = performance.now();
@@ -62,6 +72,7 @@ export class Engine {
       this.bootMs = performance.now() - start;
       if (this.status !== 0) throw new Error(`boot: ${this.status}\n${this.read(this.stderr)}`);
       images.set(key, Uint8Array.from(new Uint8Array(this.memory.buffer)));
+      if (cache) writeFileSync(cache, images.get(key));
     } else {
       const missing = image.length - this.memory.buffer.byteLength;
       if (missing > 0) this.memory.grow(missing / 65536);
@@ -117,4 +128,10 @@ export class Engine {
       exit: emitted.find((e) => e.kind === 3),
     };
   }
+}
+
+// The engine under test: ENGINE_OUT is the folder that the build script filled.
+export function newEngine(language = "javascript") {
+  const out = process.env.ENGINE_OUT ?? "out";
+  return new Engine(join(out, "engine.wasm"), { language, rootfs: join(out, `rootfs-${language}`) });
 }
