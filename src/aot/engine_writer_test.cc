@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aot/engine_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "aot/c_text.h"
+#include "aot/literal.h"
+#include "aot/memory_image.h"
+#include "aot/module_reader.h"
+
+namespace dormouse::aot {
+namespace {
+
+Result<std::vector<OutputFile>> Write(const std::string& text, const Options& options = {}) {
+  DORMOUSE_ASSIGN(const auto module, ReadModule("test.wat", text));
+  return WriteEngine(*module, options);
+}
+
+std::string MessageOf(const std::string& text) {
+  const auto files = Write(text);
+  return files.ok() ? "" : files.error().message;
+}
+
+std::string ContentOf(const std::vector<OutputFile>& files, const std::string& name) {
+  for (const OutputFile& file : files) {
+    if (file.name == name) return file.content;
+  }
+  return "no such file";
+}
+
+void ExpectRefused(const std::string& text, const std::string& feature) {
+  const std::string message = MessageOf(text);
+  EXPECT_NE(message.find(feature), std::string::npos) << message;
+  EXPECT_NE(message.find("not supported"), std::string::npos) << message;
+}
+
+TEST(EngineWriter, NamesTheFeatureThatIsNotSupported) {
+  ExpectRefused("(module (func (param v128)))", "SIMD");
+  ExpectRefused("(module (func (local v128)))", "SIMD");
+  ExpectRefused("(module (memory 1) (func (drop (v128.load (i32.const 0)))))", "SIMD");
+  ExpectRefused("(module (func (drop (i32x4.splat (i32.const 0)))))", "SIMD");
+  ExpectRefused("(module (func (try (do) (catch_all))))", "exception handling");
+  ExpectRefused("(module (tag))", "exception handling");
+  ExpectRefused("(module (memory 1 1 shared))", "threads");
+  ExpectRefused("(module (memory 1) (func (drop (i32.atomic.load (i32.const 0)))))", "threads");
+  ExpectRefused("(module (memory i64 1))", "memory64");
+  ExpectRefused("(module (memory 1) (memory 1))", "multi-memory");
+  ExpectRefused("(module (import \"a\" \"b\" (memory 1)))", "imported memory");
+  ExpectRefused("(module (import \"a\" \"b\" (global i32)))", "imported global");
+  ExpectRefused("(module (func $f return_call $f))", "tail calls");
+  ExpectRefused("(module (func $f) (start $f))", "start function");
+  ExpectRefused("(module (table 1 funcref) (func (table.set 0 (i32.const 0) (ref.null func))))",
+                "references as values");
+  ExpectRefused("(module (table 1 funcref) (func (drop (table.size 0))))", "tables at run time");
+}
+
+TEST(EngineWriter, NamesTheFunctionThatCannotBeTranslated) {
+  const std::string message = MessageOf("(module (func) (func $bad (drop (ref.null func))))");
+  EXPECT_NE(message.find("function 1 ($bad)"), std::string::npos) << message;
+}
+
+TEST(EngineWriter, RefusesWhatIsNoModule) {
+  EXPECT_FALSE(ReadModule("test.wasm", "nonsense").ok());
+  EXPECT_FALSE(ReadModule("test.wasm", std::string("\0asm\1\0\0\0\1\0\0", 11)).ok());
+  EXPECT_FALSE(ReadModule("test.wat", "(module (func (result i32)))").ok());
+}
+
+TEST(EngineWriter, NamesSurviveAndStayApart) {
+  const auto files = Write(R"((module (func $a.b) (func $a:b) (func) (func $a_b) (func $f2)
+                               (func $a_b__2)))",
+                           {.files = 1});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  const std::string code = ContentOf(*files, "engine_000.c");
+  for (const char* name :
+       {"void w_a_b(void) {", "void w_a_b__2(void) {", "void w_f2(void) {", "void w_a_b__3(void) {",
+        "void w_f2__2(void) {", "void w_a_b__2__2(void) {"}) {
+    EXPECT_NE(code.find(name), std::string::npos) << name << "\n" << code;
+  }
+}
+
+TEST(EngineWriter, SpreadsFunctionsOverFilesEvenly) {
+  std::string text = "(module ";
+  for (int i = 0; i < 100; ++i) text += "(func (result i32) (i32.const 1))";
+  const auto files = Write(text + ")", {.files = 4});
+  ASSERT_TRUE(files.ok());
+  std::size_t functions = 0;
+  for (int i = 0; i < 4; ++i) {
+    const std::string content = ContentOf(*files, Text("engine_00", i, ".c"));
+    std::size_t here = 0;
+    for (std::size_t at = 0; (at = content.find(") {\n", at)) != std::string::npos; ++at) ++here;
+    EXPECT_NEAR(static_cast<double>(here), 25, 3);
+    functions += here;
+  }
+  EXPECT_EQ(functions, 100u);
+}
+
+TEST(EngineWriter, IsDeterministic) {
+  const std::string text = "(module (memory 1) (func (export \"f\") (result i32) (memory.size)))";
+  const auto first = Write(text);
+  const auto second = Write(text);
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_EQ(first->size(), second->size());
+  for (std::size_t i = 0; i < first->size(); ++i) {
+    EXPECT_EQ((*first)[i].content, (*second)[i].content);
+  }
+}
+
+TEST(EngineWriter, DeepAndLongExpressionsAreCutUp) {
+  std::string text = "(module (func (export \"f\") (param i32) (result i32) (local.get 0)";
+  for (int i = 0; i < 5000; ++i) text += "(local.get 0) (i32.add) (i32.eqz)";
+  const auto files = Write(text + "))", {.files = 1});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  std::size_t depth = 0;
+  std::size_t deepest = 0;
+  for (const char c : ContentOf(*files, "engine_000.c")) {
+    if (c == '(') deepest = std::max(deepest, ++depth);
+    if (c == ')') --depth;
+  }
+  EXPECT_LT(deepest, 100u);
+}
+
+std::string ImageOf(const std::string& text) {
+  const auto module = ReadModule("test.wat", text);
+  EXPECT_TRUE(module.ok());
+  const auto image = BuildMemoryImage(**module);
+  return image.ok() ? *image : image.error().message;
+}
+
+TEST(MemoryImage, EndsAfterTheLastPageWithContent) {
+  EXPECT_EQ(ImageOf("(module (memory 5))"), "");
+  EXPECT_EQ(ImageOf("(module)"), "");
+  const std::string image = ImageOf(
+      R"((module (memory 5) (data (i32.const 65535) "ab") (data (i32.const 200000) "\00\00")))");
+  ASSERT_EQ(image.size(), 2u * 65536);
+  EXPECT_EQ(image.substr(65534, 4), std::string("\0ab\0", 4));
+}
+
+TEST(MemoryImage, SegmentsOutsideAreRefused) {
+  EXPECT_NE(ImageOf(R"((module (memory 1) (data (i32.const 65535) "ab")))").find("ends at byte"),
+            std::string::npos);
+  EXPECT_NE(ImageOf(R"((module (memory 1) (data (i32.const -1) "ab")))").find("ends at byte"),
+            std::string::npos);
+}
+
+TEST(MemoryImage, OffsetsMayBeComputed) {
+  const std::string image = ImageOf(
+      R"((module (memory 1) (data (i32.add (i32.const 40) (i32.const 2)) "x")))");
+  EXPECT_EQ(image.find('x'), 42u);
+}
+
+TEST(Literal, HasExactlyTheBits) {
+  EXPECT_EQ(Literal(wabt::Type::I32, 0xffffffff), "4294967295u");
+  EXPECT_EQ(Literal(wabt::Type::I64, ~0ull), "18446744073709551615ull");
+  EXPECT_EQ(Literal(wabt::Type::F32, 0x3f800000), "0x1p+0f");
+  EXPECT_EQ(Literal(wabt::Type::F64, 0x8000000000000000), "(-0x0p+0)");
+  EXPECT_EQ(Literal(wabt::Type::F32, 0x7fa00000), "dm_float32(2141192192u)");
+  EXPECT_EQ(Literal(wabt::Type::F64, 1), "0x0.0000000000001p-1022");
+}
+
+TEST(CStringLiteral, EscapesWhatCWouldMisread) {
+  EXPECT_EQ(CStringLiteral("a\"b\\?\n\xff"), R"("a\"b\\\?\012\377")");
+}
+
+}  // namespace
+}  // namespace dormouse::aot
