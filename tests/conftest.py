@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quick.client import Client, Context, Sandbox
-from quick.server import Server
+from quick.server import CONFIG, Server
 
 Between = Callable[[Context], None]
 NewServer = Callable[..., Server]
@@ -35,7 +35,7 @@ def new_server(tmp_path: Path) -> Iterator[NewServer]:
     """Starts servers that the test may do anything to; `config` is TOML."""
     made: list[Server] = []
 
-    def start(config: str = "") -> Server:
+    def start(config: str = CONFIG) -> Server:
         made.append(Server(tmp_path / f"data-{len(made)}", config))
         return made[-1].start()
 

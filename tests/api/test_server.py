@@ -93,7 +93,6 @@ def test_the_openapi_document_names_every_route(client: Client) -> None:
         None,
         "",
         "Bearer",
-        "Bearer ",
         "Bearer x",
         "Basic x",
         "dm_live_x",

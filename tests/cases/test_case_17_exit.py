@@ -33,7 +33,7 @@ def test_python(python: Context, between: Between, code: str, exit_code: int | N
     run = python.run(f"print('before')\n{code}\nprint('after')")
     assert (run.status, run.stdout) == ("exited", "before\n")
     if exit_code is not None:
-        assert run.raw["exitCode"] == exit_code
+        assert run.exit_code == exit_code
     between(python)
     assert python.value("v") == "1"
 
@@ -48,7 +48,7 @@ def test_javascript(javascript: Context, between: Between, code: str, exit_code:
     javascript.run("var v = 1").ok()
     between(javascript)
     run = javascript.run(f"console.log('before'); {code}")
-    assert (run.status, run.stdout, run.raw["exitCode"]) == ("exited", "before\n", exit_code)
+    assert (run.status, run.stdout, run.exit_code) == ("exited", "before\n", exit_code)
     between(javascript)
     assert javascript.value("v") == "1"
 

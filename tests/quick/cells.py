@@ -112,7 +112,7 @@ def check(file: CellFile, cell: Cell, run: Run) -> None:
         "error": run.error_name or "",
         "status": run.status,
         "state": run.state,
-        "exit": "" if run.raw["exitCode"] is None else str(run.raw["exitCode"]),
+        "exit": "" if run.exit_code is None else str(run.exit_code),
     }
     wanted = {
         **{name: expected.get(name, "") for name in ("stdout", "stderr", "result", "exit")},

@@ -62,6 +62,10 @@ class Run:
         return str(self.raw["stderr"])
 
     @property
+    def exit_code(self) -> int | None:
+        return self.raw.get("exitCode")
+
+    @property
     def outputs(self) -> list[Json]:
         return list(self.raw["outputs"])
 

@@ -16,11 +16,14 @@ ENGINES = Path(os.environ.get("DORMOUSE_ENGINES", BUILD / "engines"))
 
 STOP_PATIENCE_S = 30.0
 
+# A machine that runs tests may keep a guest waiting for longer than the usual grace.
+CONFIG = "[limits]\nstop_grace_ms = 2000\n"
+
 
 class Server:
     """`dormouse serve` on a data directory. One server at a time; it may be started again."""
 
-    def __init__(self, data: Path, config: str = "") -> None:
+    def __init__(self, data: Path, config: str = CONFIG) -> None:
         self.data = data
         self.config = config
         self.process: subprocess.Popen[bytes] | None = None
