@@ -60,7 +60,7 @@ Result<void> ServiceImpl::CheckRunFitsBinding(const RunRequest& request,
                "memory is " + std::to_string(*request.memory_bytes) + " bytes, the binding " +
                    binding.info.name + " allows " + std::to_string(low) + " to " +
                    std::to_string(high),
-               {{"field", "memory"}, {"limit", std::to_string(high)}});
+               {{"field", "memoryBytes"}, {"limit", std::to_string(high)}});
 }
 
 ServiceImpl::Task<RunResult> ServiceImpl::Run(RunRequest request,
