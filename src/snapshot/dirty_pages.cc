@@ -23,6 +23,8 @@ constexpr std::uint64_t kPageIsPfnZero = 1u << 5;
 constexpr std::uint64_t kPageIsPresent = 1u << 3;
 constexpr std::uint64_t kPageIsSwapped = 1u << 4;
 constexpr std::uint64_t kScanWpMatching = 1u << 0;
+// Mappings that are not registered are an error instead of being passed over.
+constexpr std::uint64_t kScanCheckWpAsync = 1u << 1;
 
 struct PageRegion {
   std::uint64_t start;
@@ -77,8 +79,7 @@ class ScanningDirtyPages : public DirtyPages {
   ScanningDirtyPages(std::byte* base, FileDescriptor pagemap, FileDescriptor userfault)
       : base_(base), pagemap_(std::move(pagemap)), userfault_(std::move(userfault)) {}
 
-  static std::unique_ptr<DirtyPages> TryMake(std::byte* base, std::uint64_t reserved_bytes,
-                                             FileDescriptor& pagemap) {
+  static std::unique_ptr<DirtyPages> TryMake(std::byte* base, FileDescriptor& pagemap) {
     FileDescriptor userfault(static_cast<int>(
         ::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | kUffdUserModeOnly)));
     if (!userfault.valid()) return nullptr;
@@ -87,20 +88,18 @@ class ScanningDirtyPages : public DirtyPages {
     // Without WP_UNPOPULATED: a page that was never touched needs no protection to count as written later.
     api.features = kUffdFeatureWpAsync;
     if (::ioctl(userfault.get(), UFFDIO_API, &api) != 0) return nullptr;
-    uffdio_register range{};
-    range.range = {reinterpret_cast<std::uintptr_t>(base), reserved_bytes};
-    range.mode = UFFDIO_REGISTER_MODE_WP;
-    if (::ioctl(userfault.get(), UFFDIO_REGISTER, &range) != 0) return nullptr;
     auto tracker = std::make_unique<ScanningDirtyPages>(base, FileDescriptor(::dup(pagemap.get())),
                                                         std::move(userfault));
+    // Proves that the kernel does all of it.
     if (!tracker->Collect(kPageBytes).ok()) return nullptr;
     pagemap.reset();
     return tracker;
   }
 
   Result<std::vector<PageIndex>> Collect(std::uint64_t size_bytes) override {
+    DORMOUSE_TRY(Register(size_bytes));
     ScanArguments arguments;
-    arguments.flags = kScanWpMatching;
+    arguments.flags = kScanWpMatching | kScanCheckWpAsync;
     // Written, and a private copy: pages of the image that were only read are written too in the kernel's words.
     arguments.category_inverted = kPageIsFile | kPageIsPfnZero;
     arguments.category_mask = kPageIsWritten | kPageIsFile | kPageIsPfnZero;
@@ -119,9 +118,22 @@ class ScanningDirtyPages : public DirtyPages {
   }
 
  private:
+  // Memory that grew is a new mapping: what was written to it before it is registered counts as written, for it has no
+  // protection yet.
+  Result<void> Register(std::uint64_t size_bytes) {
+    if (size_bytes <= registered_bytes_) return {};
+    uffdio_register range{};
+    range.range = {reinterpret_cast<std::uintptr_t>(base_), size_bytes};
+    range.mode = UFFDIO_REGISTER_MODE_WP;
+    if (::ioctl(userfault_.get(), UFFDIO_REGISTER, &range) != 0) return SystemError("UFFDIO_REGISTER", errno);
+    registered_bytes_ = size_bytes;
+    return {};
+  }
+
   std::byte* base_;
   FileDescriptor pagemap_;
   FileDescriptor userfault_;
+  std::uint64_t registered_bytes_ = 0;
 };
 
 class HashingDirtyPages : public DirtyPages {
@@ -172,12 +184,11 @@ class HashingDirtyPages : public DirtyPages {
 
 }  // namespace
 
-Result<std::unique_ptr<DirtyPages>> DirtyPages::Watch(std::byte* base, std::uint64_t reserved_bytes,
-                                                      Method method) {
+Result<std::unique_ptr<DirtyPages>> DirtyPages::Watch(std::byte* base, Method method) {
   FileDescriptor pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   if (!pagemap.valid()) return SystemError("opening /proc/self/pagemap", errno);
   if (method == Method::kBest) {
-    if (auto scanning = ScanningDirtyPages::TryMake(base, reserved_bytes, pagemap)) return scanning;
+    if (auto scanning = ScanningDirtyPages::TryMake(base, pagemap)) return scanning;
   }
   return std::unique_ptr<DirtyPages>(
       std::make_unique<HashingDirtyPages>(base, std::move(pagemap)));

@@ -27,10 +27,9 @@ class DirtyPages {
   enum class Method { kBest, kHash };
 
   virtual ~DirtyPages() = default;
-  // Watches [base, base + reserved_bytes), of which any prefix may be mapped with memory. Opens /proc/self/pagemap, so it
+  // Watches the memory at `base`, which is mapped already and may grow. Opens /proc/self/pagemap, so it
   // must be called before file access is given up, and in the process that will use it.
-  static Result<std::unique_ptr<DirtyPages>> Watch(std::byte* base, std::uint64_t reserved_bytes,
-                                                   Method method = Method::kBest);
+  static Result<std::unique_ptr<DirtyPages>> Watch(std::byte* base, Method method = Method::kBest);
 
   // The pages within the first `size_bytes` written since Watch or the last Collect, in ascending order.
   virtual Result<std::vector<PageIndex>> Collect(std::uint64_t size_bytes) = 0;

@@ -63,7 +63,7 @@ class SnapshotTest : public testing::TestWithParam<DirtyPages::Method> {
 
 TEST_P(SnapshotTest, OnlyWrittenPagesAreDirtyAndOnlyOnce) {
   std::byte* memory = NewMemory();
-  auto dirty = std::move(DirtyPages::Watch(memory, kBytes, GetParam())).value();
+  auto dirty = std::move(DirtyPages::Watch(memory, GetParam())).value();
   volatile std::byte read_only = memory[7 * kPageBytes];
   (void)read_only;
   memory[3 * kPageBytes + 5] = std::byte{1};
@@ -75,9 +75,21 @@ TEST_P(SnapshotTest, OnlyWrittenPagesAreDirtyAndOnlyOnce) {
   EXPECT_EQ(dirty->CollectPrivate(kBytes)->size(), 2u);
 }
 
+TEST_P(SnapshotTest, MemoryMappedLaterIsWatchedToo) {
+  std::byte* memory = NewMemory();
+  auto dirty = std::move(DirtyPages::Watch(memory, GetParam())).value();
+  ASSERT_TRUE(dirty->Collect(kBytes / 2)->empty());
+  ::mmap(memory + kBytes / 2, kBytes / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  memory[kBytes / 2] = std::byte{1};
+  const PageIndex first = kBytes / 2 / kPageBytes;
+  EXPECT_EQ(*dirty->Collect(kBytes), (std::vector<PageIndex>{first}));
+  memory[kBytes / 2 + kPageBytes] = std::byte{1};
+  EXPECT_EQ(*dirty->Collect(kBytes), (std::vector<PageIndex>{first + 1}));
+}
+
 TEST_P(SnapshotTest, AChainOfSegmentsBringsTheLastStateBack) {
   std::byte* memory = NewMemory();
-  auto dirty = std::move(DirtyPages::Watch(memory, kBytes, GetParam())).value();
+  auto dirty = std::move(DirtyPages::Watch(memory, GetParam())).value();
   std::vector<Stored> chain;
   for (int step = 1; step <= 5; ++step) {
     for (int i = 0; i < 40; ++i) {

@@ -161,7 +161,7 @@ Result<std::vector<EngineManifest::PageRun>> FindHotPages(const fs::path& direct
                                              engine.rootfs, output));
   DORMOUSE_TRY(engine.module.RestoreGlobals(manifest.globals));
   engine::LinearMemory& memory = instance->memory();
-  DORMOUSE_ASSIGN(auto dirty, snapshot::DirtyPages::Watch(memory.base(), kBootMemoryBytes));
+  DORMOUSE_ASSIGN(auto dirty, snapshot::DirtyPages::Watch(memory.base()));
   std::map<snapshot::PageIndex, std::size_t> writes;
   for (const std::string& cell : cells) {
     DORMOUSE_ASSIGN(const std::string code, ReadFile(cell));

@@ -83,9 +83,7 @@ class WorkerProcess {
                             static_cast<engine::InterruptOperation>(entry.operation), entry.value});
     }
     instance_->thread().SetInterruptTable(std::move(interrupts));
-    DORMOUSE_ASSIGN(auto dirty, snapshot::DirtyPages::Watch(
-                                    instance_->memory().base(),
-                                    std::uint64_t{engine::kMaxWasmPages} * engine::kWasmPageBytes));
+    DORMOUSE_ASSIGN(auto dirty, snapshot::DirtyPages::Watch(instance_->memory().base()));
     snapshotter_ = std::make_unique<Snapshotter>(*instance_, engine_.boot, std::move(dirty));
     workspace_ = std::make_unique<WorkspaceSync>(instance_->wasi().workspace(), files_, link_);
     snapshotter_->MakeResident(engine_.manifest.hot_pages);
