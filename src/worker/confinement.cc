@@ -111,6 +111,9 @@ int AddRules(scmp_filter_ctx filter) {
   // PAGEMAP_SCAN: type 'f', number 16.
   error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
                             SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffff, 'f' << 8 | 16));
+  // UFFDIO_REGISTER: type 0xaa, number 0; memory that grew is to be watched too.
+  error |= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                            SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffff, 0xaa << 8));
   return error;
 }
 
