@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,11 +103,7 @@ class Zygote {
 
   bool InputWaits(int timeout_ms) {
     pollfd event{control_.get(), POLLIN, 0};
-    const int ready = ::poll(&event, 1, timeout_ms);
-    // Ended workers leave entries behind until somebody asks for them.
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    return ready > 0;
+    return ::poll(&event, 1, timeout_ms) > 0;
   }
 
   bool MakeOneSpare() {
@@ -163,6 +158,7 @@ class Zygote {
     const pid_t pid = ::fork();
     if (pid < 0) return SystemError("fork", errno);
     if (pid == 0) {
+      ::prctl(PR_SET_NAME, "dormouse-worker");
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       // The zygote may have died before that.
       if (::getppid() != parent) ::_exit(0);
@@ -196,6 +192,8 @@ int ZygoteMain(int argc, char** argv) {
   ::prctl(PR_SET_NAME, "dormouse-zygote");
   ::fcntl(arguments.control, F_SETFD, FD_CLOEXEC);
   ::signal(SIGPIPE, SIG_IGN);
+  // Nobody asks how workers ended: the kernel need not keep it.
+  ::signal(SIGCHLD, SIG_IGN);
   // Ctrl-C in the server's terminal is for the server alone: it lets runs end before it stops their workers.
   ::setsid();
   // OpenSSL reads its configuration at the first use, which a confined worker cannot.
