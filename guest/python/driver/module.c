@@ -48,6 +48,16 @@ static PyObject* ModuleEmit(PyObject* self, PyObject* const* args, Py_ssize_t co
   Py_RETURN_NONE;
 }
 
+static int held;
+
+// While held, stops do not reach user code: a run that was stopped is being reported, and the host repeats its
+// request until that has ended.
+static PyObject* ModuleHold(PyObject* self, PyObject* argument) {
+  (void)self;
+  held = PyObject_IsTrue(argument) == 1;
+  Py_RETURN_NONE;
+}
+
 // Runs user code from the driver's own: with the shield down, so that it can be stopped.
 static PyObject* ModuleCallUser(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   (void)self;
@@ -55,6 +65,7 @@ static PyObject* ModuleCallUser(PyObject* self, PyObject* const* args, Py_ssize_
     PyErr_SetString(PyExc_TypeError, "call_user(callable, *args)");
     return NULL;
   }
+  if (held) return PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), NULL);
   if (LowerShield() < 0) {
     RaiseShield();
     return NULL;
@@ -89,6 +100,7 @@ static PyMethodDef methods[] = {
      "emit(kind, json): sends a JSON text to the host"},
     {"call_user", (PyCFunction)(void (*)(void))ModuleCallUser, METH_FASTCALL,
      "call_user(callable, *args): calls user code so that a stop reaches it"},
+    {"hold", ModuleHold, METH_O, "hold(bool): whether call_user() keeps stops away"},
     {"wait", ModuleWait, METH_O, "wait(seconds): sleeps until the time is over or a signal comes"},
     {NULL, NULL, 0, NULL},
 };

@@ -10,7 +10,7 @@ import sys
 import time
 from json import JSONDecoder
 
-from _dormouse import call_user
+from _dormouse import call_user, hold
 
 from dormouse import _display, _errors, _input, _loop
 
@@ -107,6 +107,15 @@ def _put_back():
         _run.directory = None
 
 
+def _was_stopped(error):
+    """Whether a KeyboardInterrupt is, or led to, this error."""
+    for _ in range(100):
+        if error is None or isinstance(error, KeyboardInterrupt):
+            break
+        error = error.__context__
+    return error is not None
+
+
 def end(value, error):
     """Reports the outcome of a run: its value or its error, and puts back what was the run's alone."""
     try:
@@ -115,10 +124,12 @@ def end(value, error):
                 _show(value)
             except BaseException as failure:
                 error = failure
+        hold(_was_stopped(error))
         if isinstance(error, SystemExit):
             _errors.report_exit(error)
         elif error is not None:
             _errors.report_error(error, _run.filename)
         _display.flush()
     finally:
+        hold(False)
         _put_back()
