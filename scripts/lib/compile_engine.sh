@@ -37,11 +37,13 @@ done
 clang=${CLANG:-clang-19}
 
 # Wasm defines what C leaves open (overflow, aliasing, float rounding), and nothing unwinds. Lifetime
-# markers would cost two calls for each of the many variables.
+# markers would cost two calls for each of the many variables. Interpreters dispatch by a computed goto,
+# which clang copies into each instruction's code only where its limits on joins are lifted.
 flags=(-std=gnu17 "-O$level" "-march=$cpu" -fPIC -fvisibility=hidden -fno-semantic-interposition -fno-plt
   -fno-strict-aliasing -fwrapv -ffp-contract=off -fno-math-errno
   -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-stack-protector
-  -fno-ident -fno-addrsig -g0 -w -Xclang -disable-lifetime-markers)
+  -fno-ident -fno-addrsig -g0 -w -Xclang -disable-lifetime-markers
+  -mllvm -tail-dup-pred-size=1000 -mllvm -tail-dup-succ-size=1000)
 link_flags=(-shared -fuse-ld=lld -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,relro -Wl,--build-id=none -Wl,-O1)
 kind=plain
 if [ -n "$instrument" ]; then

@@ -64,6 +64,8 @@ void FunctionEmitter::EmitLoad(const wabt::LoadExpr& expr) {
   value.reads_globals = index.reads_globals;
   value.reads_memory = true;
   value.depth = index.depth + 1;
+  if (expr.opcode == Opcode::I32Load8U) value.largest = UINT8_MAX;
+  if (expr.opcode == Opcode::I32Load16U) value.largest = UINT16_MAX;
   stack_.Push(std::move(value));
 }
 

@@ -212,6 +212,7 @@ void FunctionEmitter::EmitNumeric(Opcode opcode) {
   value.reads_memory = first.reads_memory || second.reads_memory;
   value.reads_globals = first.reads_globals || second.reads_globals;
   value.depth = std::max(first.depth, second.depth) + 1;
+  if (opcode == Opcode::I32And) value.largest = std::min(first.largest, second.largest);
   stack_.Push(std::move(value));
 }
 

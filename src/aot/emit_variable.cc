@@ -18,6 +18,7 @@ void FunctionEmitter::EmitConst(const wabt::Const& constant) {
   switch (constant.type()) {
     case wabt::Type::I32:
       value.text = Literal(constant.type(), constant.u32());
+      value.largest = constant.u32();
       break;
     case wabt::Type::I64:
       value.text = Literal(constant.type(), constant.u64());
@@ -39,6 +40,7 @@ void FunctionEmitter::EmitLocalGet(wabt::Index local) {
   value.type = local_types_[local];
   value.text = Text("l", local);
   value.locals.Add(local);
+  if (local_knowledge_[local].stretch == stretch_) value.largest = local_knowledge_[local].largest;
   stack_.Push(std::move(value));
 }
 
@@ -46,6 +48,7 @@ void FunctionEmitter::EmitLocalSet(wabt::Index local) {
   const Value value = stack_.Pop();
   stack_.MaterialiseReadersOfLocal(local);
   Append(out_, "l", local, " = ", value.text, ";\n");
+  local_knowledge_[local] = {value.largest, stretch_};
 }
 
 void FunctionEmitter::EmitLocalTee(wabt::Index local) {

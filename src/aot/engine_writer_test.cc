@@ -143,8 +143,8 @@ TEST(MemoryImage, SegmentsOutsideAreRefused) {
 }
 
 TEST(MemoryImage, OffsetsMayBeComputed) {
-  const std::string image = ImageOf(
-      R"((module (memory 1) (data (i32.add (i32.const 40) (i32.const 2)) "x")))");
+  const std::string image =
+      ImageOf(R"((module (memory 1) (data (i32.add (i32.const 40) (i32.const 2)) "x")))");
   EXPECT_EQ(image.find('x'), 42u);
 }
 

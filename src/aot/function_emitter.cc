@@ -39,6 +39,7 @@ void FunctionEmitter::EmitBody(const wabt::Func& func) {
     }
     out_ += ";\n";
   }
+  local_knowledge_.assign(local_types_.size(), {});
   PushLabel(0, func.decl.sig.result_types, "");
   labels_.back().is_function = true;
   EmitTick(func.exprs);

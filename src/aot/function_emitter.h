@@ -34,6 +34,7 @@ class FunctionEmitter {
   struct Label {
     std::uint32_t id = 0;
     bool is_function = false;  // a branch returns
+    bool is_loop = false;
     bool used = false;
     std::size_t height = 0;                   // of the stack below the block's parameters
     const wabt::TypeVector* types = nullptr;  // of the values that a branch carries
@@ -51,6 +52,9 @@ class FunctionEmitter {
   void EmitBranch(wabt::Index depth);
   void EmitBranchIf(wabt::Index depth);
   void EmitBranchTable(const wabt::BrTableExpr& expr);
+  bool IsDispatch(const wabt::BrTableExpr& expr, const Value& index);
+  void EmitDispatch(const wabt::BrTableExpr& expr, const Value& index);
+  void EmitLabel(std::uint32_t id);
   void EmitReturn();
   void EmitUnreachable();
   void EmitTick(const wabt::ExprList& list);
@@ -107,6 +111,13 @@ class FunctionEmitter {
   ValueStack stack_;
   std::vector<Label> labels_;
   std::vector<wabt::Type> local_types_;
+  // What is known of a local's value since it was last set, in this stretch without labels.
+  struct Knowledge {
+    std::uint32_t largest = UINT32_MAX;
+    std::uint32_t stretch = 0;
+  };
+  std::vector<Knowledge> local_knowledge_;
+  std::uint32_t stretch_ = 1;  // counts labels
   const wabt::FuncSignature* signature_ = nullptr;
   std::vector<wabt::Index> callees_;
   std::uint32_t label_ids_ = 0;

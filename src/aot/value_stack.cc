@@ -61,7 +61,10 @@ Value ValueStack::NewVariable(wabt::Type type, const std::string& text) {
 }
 
 void ValueStack::Materialise(Value& value) {
-  if (!value.is_stable) value = NewVariable(value.type, value.text);
+  if (value.is_stable) return;
+  const std::uint32_t largest = value.largest;
+  value = NewVariable(value.type, value.text);
+  value.largest = largest;
 }
 
 void ValueStack::MaterialiseReadersOfMemory() {

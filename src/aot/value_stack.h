@@ -40,6 +40,8 @@ struct Value {
   bool reads_memory = false;
   bool reads_globals = false;
   bool is_comparison = false;  // text is "(u32)(…)"
+  // No bits above these are set; for i32 only.
+  std::uint32_t largest = UINT32_MAX;
   // A constant, or a variable that keeps its value as long as this is on the stack.
   bool is_stable = false;
 };

@@ -193,7 +193,8 @@ TEST_P(WatCases, EndAsTheirCommentsSay) {
   for (const Case& item : cases) Check(item);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WatCases, testing::Values("numeric", "control", "memory", "calls"),
+INSTANTIATE_TEST_SUITE_P(All, WatCases,
+                         testing::Values("numeric", "control", "memory", "calls", "dispatch"),
                          [](const auto& info) { return std::string(info.param); });
 
 class MeteredControl : public WatCases {};
