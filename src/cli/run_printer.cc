@@ -70,7 +70,10 @@ void RunPrinter::PrintOutput(const json::object& output) {
   const std::string format = TextOf(output, "format");
   if (kind == "inline") {
     const json::value* const value = output.if_contains("value");
-    if (value == nullptr) return;
+    // One value may come in several formats, text first: a person wants to see it once.
+    const bool seen = text_shown_ && format != "text";
+    text_shown_ = format == "text";
+    if (value == nullptr || seen) return;
     WriteOut(EndingWithNewline(value->is_string() ? std::string(value->get_string())
                                                   : json::serialize(*value)));
   } else if (kind == "artifact") {

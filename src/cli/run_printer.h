@@ -24,6 +24,7 @@ class RunPrinter {
 
   std::optional<int> exit_code_;
   bool error_shown_ = false;
+  bool text_shown_ = false;  // by the output before
 };
 
 // The exit code for a RunCodeResult.
