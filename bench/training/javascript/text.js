@@ -1,0 +1,26 @@
+const words = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor ".repeat(400).trim().split(/\s+/);
+const counts = {};
+for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+console.log(Object.entries(counts).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).slice(0, 3));
+const text = words.join(" ");
+console.log(text.toUpperCase().length, text.indexOf("tempor", 500), text.replaceAll("i", "ï").slice(0, 20), text.split("o").length);
+console.log(words.filter((w) => w.startsWith("a") && !w.endsWith("t")).length, words.map((w) => [...w].reverse().join("")).slice(0, 3));
+console.log([...text.matchAll(/\b(?<first>[a-d])(\w+?)(t|or)\b/gi)].length, text.replace(/[aeiou]/g, (v) => v.toUpperCase()).slice(0, 40));
+console.log("a@b.com 2020-01 x9 joe@mail.com ".repeat(200).match(/[^\W\d]+@\w+\.com|\d{4}-\d\d/g).length, /^(\d+)\.(\d+)$/.exec("12.5"));
+const rows = Array.from({ length: 1500 }, (_, id) => ({ id, name: `name ${id}`, score: id * 1.25, tags: ["x", null, true], nested: { a: id } }));
+let encoded = "";
+for (let i = 0; i < 6; i++) { encoded = JSON.stringify(rows); JSON.parse(encoded); }
+console.log(encoded.length, JSON.stringify(rows.slice(0, 2), null, 2).length, JSON.parse('{"a":[1,2,{"b":"\\u00e9"}]}'));
+const grouped = rows.reduce((groups, row) => { (groups[row.id % 7] ??= []).push(row.score); return groups; }, {});
+console.log(Object.values(grouped).map((g) => g.reduce((a, b) => a + b, 0) / g.length));
+const table = rows.map((r) => [r.id, r.name, r.score].join(",")).join("\n");
+console.log(table.split("\n").map((line) => line.split(",")).filter(([id]) => Number(id) % 2).length);
+const day = new Date(Date.UTC(2024, 1, 27));
+for (let i = 0; i < 300; i++) day.setUTCDate(day.getUTCDate() + 7);
+console.log(day.toISOString(), rows.toSorted?.((a, b) => b.score - a.score)[0].id, words.slice().sort()[0], [..."żółw𝄞"].length);
+let out = "";
+for (let i = 0; i < 20000; i++) out += String.fromCharCode(97 + (i % 26)) + (i % 10);
+console.log(out.length, out.padEnd(out.length + 3, "-").slice(-5), encodeURIComponent(out.slice(0, 5) + " é"), `${1 + 1}:${out.at(-1)}`);
+const cache = new Map(), fibonacci = (n) => n < 2 ? n : cache.get(n) ?? (cache.set(n, fibonacci(n - 1) + fibonacci(n - 2)), cache.get(n));
+const plainFibonacci = (n) => (n < 2 ? n : plainFibonacci(n - 1) + plainFibonacci(n - 2));
+console.log(fibonacci(80), plainFibonacci(22), rows.some((r) => r.score > 1800), rows.findLast((r) => r.id < 9).id);
