@@ -80,11 +80,11 @@ def test_what_needs_no_thread_works(python: Context, between: Between) -> None:
     [
         "require('child_process').execSync('ls')",
         "new Worker('data:,')",
-        "require('worker_threads')",
+        "new (require('worker_threads').Worker)('x')",
         "await fetch('http://127.0.0.1/')",
         "require('net').connect(80)",
         "require('http').get('http://127.0.0.1/')",
-        "require('cluster')",
+        "require('cluster').fork()",
     ],
 )
 def test_javascript(javascript: Context, code: str) -> None:
