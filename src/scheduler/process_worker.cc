@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler/process_worker.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -269,6 +270,13 @@ struct ProcessWorker::State : std::enable_shared_from_this<ProcessWorker::State>
     ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
   }
 
+  // A pidfd becomes readable when its process ends, whoever ended it.
+  bool Alive() {
+    pollfd ended{process.get(), POLLIN, 0};
+    if (alive && ::poll(&ended, 1, 0) != 0) alive = false;
+    return alive;
+  }
+
   // Kills the worker unless it is cancelled within `limit`.
   std::shared_ptr<asio::steady_timer> KillAfter(std::chrono::nanoseconds limit) {
     auto timer = std::make_shared<asio::steady_timer>(strand, limit);
@@ -304,7 +312,7 @@ struct ProcessWorker::State : std::enable_shared_from_this<ProcessWorker::State>
 
   asio::awaitable<Result<RunOutcome>> Run(RunSpec spec, RunHost& host) {
     const auto self = shared_from_this();
-    if (!alive) co_return Error(ErrorCode::kUnavailable, "the worker is gone");
+    if (!Alive()) co_return Error(ErrorCode::kUnavailable, "the worker is gone");
     for (std::string& part : EncodeManifest(std::move(spec.manifest))) {
       channel->Send(MessageType::kManifest, std::move(part));
     }
@@ -386,7 +394,7 @@ void ProcessWorker::Interrupt(StopReason reason) {
 }
 
 void ProcessWorker::Kill() { state_->Kill(); }
-bool ProcessWorker::alive() const { return state_->alive; }
+bool ProcessWorker::alive() const { return state_->Alive(); }
 int ProcessWorker::pid() const { return state_->pid; }
 std::uint64_t ProcessWorker::resident_bytes() const { return state_->resident_bytes; }
 std::uint32_t ProcessWorker::resume_us() const { return state_->resume_us; }

@@ -23,8 +23,10 @@ wasi::Errno OutputBuffer::Write(wasi::OutputStream stream, std::span<const std::
     } else {
       pieces_.push_back({static_cast<std::uint8_t>(stream), bytes_.size()});
     }
-    // The first write after a pause goes out at once: that is what somebody watches for.
-    if (bytes_.size() >= kFlushBytes || now - last_flush_ >= kFlushAfter) FlushLocked();
+    // The first line after a pause goes out at once: that is what somebody watches for. What does not end a line
+    // waits a moment for the rest of it.
+    const bool line_ended = left == 0 && bytes_.back() == '\n';
+    if (bytes_.size() >= kFlushBytes || (line_ended && now - last_flush_ >= kFlushAfter)) FlushLocked();
   }
   return wasi::Errno::kSuccess;
 }
