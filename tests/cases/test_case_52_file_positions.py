@@ -113,7 +113,7 @@ def test_javascript(javascript: Context, between: Between) -> None:
         javascript.value(
             "const x = fs.openSync('x', 'wx+'); fs.writeSync(x, 'end', 5); [...fs.readFileSync('x')]"
         )
-        == "[ 0, 0, 0, 0, 0, 101, 110, 100 ]"
+        == "[\n  0,   0,   0,   0,\n  0, 101, 110, 100\n]"
     )
     between(javascript)
     assert javascript.value("fs.fstatSync(x).size") == "8"
