@@ -59,17 +59,26 @@ Error ErrorOfResponse(int status, std::string_view body) {
   return result;
 }
 
-Result<json::value> CallJson(Backend& backend, const ApiRequest& request) {
+Result<std::string> CallText(Backend& backend, const ApiRequest& request) {
   std::string body;
   DORMOUSE_TRY(backend.Send(request, [&body](std::string_view bytes) {
     body.append(bytes);
     return body.size() <= kMaxJsonBytes;
   }));
+  return body;
+}
+
+Result<json::value> ParseAnswer(std::string_view text) {
   json::error_code failure;
-  json::value value = json::parse(body, failure);
+  json::value value = json::parse(text, failure);
   if (failure) return NotOurs(failure.message());
   if (!value.is_object()) return NotOurs("no JSON object");
   return value;
+}
+
+Result<json::value> CallJson(Backend& backend, const ApiRequest& request) {
+  DORMOUSE_ASSIGN(const std::string text, CallText(backend, request));
+  return ParseAnswer(text);
 }
 
 Result<void> CallEvents(Backend& backend, const ApiRequest& request,

@@ -37,8 +37,14 @@ class Backend {
   virtual Result<void> Send(const ApiRequest& request, const Sink& sink) = 0;
 };
 
-// A call whose answer is JSON.
+// The text of a JSON answer, as the server sent it: numbers keep all their digits.
+Result<std::string> CallText(Backend& backend, const ApiRequest& request);
+
+// A call whose answer is a JSON object.
 Result<boost::json::value> CallJson(Backend& backend, const ApiRequest& request);
+
+// The object that such a text holds.
+Result<boost::json::value> ParseAnswer(std::string_view text);
 
 // A call whose answer is a stream of events, each `{"type", "data"}`.
 Result<void> CallEvents(Backend& backend, const ApiRequest& request,

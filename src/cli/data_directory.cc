@@ -81,7 +81,8 @@ Result<service::Config> ConfigFor(const CommonArguments& arguments) {
     const fs::path programs = config.executable.parent_path();
     std::error_code ignored;
     config.engines_directory = config.data_directory / "engines";
-    for (const fs::path& place : {programs.parent_path() / "lib" / "dormouse" / "engines", programs / "engines"}) {
+    for (const fs::path& place :
+         {programs.parent_path() / "lib" / "dormouse" / "engines", programs / "engines"}) {
       if (fs::is_directory(place, ignored)) config.engines_directory = place;
     }
   }

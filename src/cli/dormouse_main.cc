@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dormouse command.
 #include <signal.h>
-
-#include <string_view>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include "cli/arguments.h"
 #include "cli/connect.h"
@@ -58,6 +58,10 @@ int main(int argc, char** argv) {
   // Before anything else: the zygote must find a process without threads, handlers or open files.
   if (const auto exit_code = dormouse::cli::RunInternalCommand(argc, argv)) return *exit_code;
   ::signal(SIGPIPE, SIG_IGN);
+  // Standard output is for results. Commands that people type speak of their own failures
+  // themselves.
+  spdlog::set_default_logger(spdlog::stderr_color_mt("dormouse"));
+  spdlog::set_level(spdlog::level::err);
   const auto parsed = dormouse::cli::ParseArguments(argc, argv);
   if (const int* const exit_code = std::get_if<int>(&parsed)) return *exit_code;
   return dormouse::cli::Run(std::get<dormouse::cli::Arguments>(parsed));

@@ -63,8 +63,7 @@ class EditingReader : public LineReader {
     const bool interrupted = length < 0 && errno == EINTR;
     ::sigaction(SIGINT, &previous, nullptr);
     if (text == nullptr || length <= 0) {
-      if (interrupted) ::el_set(edit_, EL_REFRESH);
-      std::fputc('\n', stdout);
+      std::fputs(interrupted ? "^C\n" : "\n", stdout);
       std::fflush(stdout);
       return interrupted ? Outcome::kInterrupted : Outcome::kEnd;
     }

@@ -101,11 +101,11 @@ std::string Cell(const json::object& object, std::string_view name) {
 }
 
 std::string HumanBytes(double bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"", "K", "M", "G", "T"};
+  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
   for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
   char text[32];
-  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f%s" : "%.1f%s", bytes, kUnits[unit]);
+  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
   return text;
 }
 

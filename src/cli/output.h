@@ -22,7 +22,7 @@ std::string Styled(Style style, std::string_view text);
 // Reports a failure on standard error, as `{"error": …}` when `json`, and returns the exit code.
 int ReportError(const Error& error, bool json);
 
-// Prints `{"…": …}` as it is, on one line.
+// Prints a value on one line.
 void PrintJson(const boost::json::value& value);
 
 // Columns as wide as their widest cell; the first row is the heading.
@@ -30,7 +30,7 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows);
 
 // `object[name]` as text for people: strings bare, absent members and null as "-".
 std::string Cell(const boost::json::object& object, std::string_view name);
-// 1536 as "1.5K"
+// 1536 as "1.5 KiB"
 std::string HumanBytes(double bytes);
 
 }  // namespace dormouse::cli

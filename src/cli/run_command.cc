@@ -40,8 +40,7 @@ Result<json::object> MakeBody(const ResolvedContext& context, const RunArguments
   std::string code;
   if (arguments.code) {
     code = *arguments.code;
-    if (!IsValidUtf8(code))
-      return Error(ErrorCode::kInvalidFileEncoding, "the code is not UTF-8");
+    if (!IsValidUtf8(code)) return Error(ErrorCode::kInvalidFileEncoding, "the code is not UTF-8");
   } else {
     DORMOUSE_ASSIGN(code, ReadText(arguments.file, "the code"));
   }
@@ -86,10 +85,12 @@ void Interrupt(Backend& backend, ResolvedContext context) {
 
 int RunAndPrintJson(Backend& backend, const ResolvedContext& context, json::object body) {
   const Interrupter interrupter([&backend, &context] { Interrupt(backend, context); });
-  const auto answer =
-      CallJson(backend, {"POST", SandboxPath(context.sandbox_id, "/code/runs"), std::move(body)});
+  const auto text =
+      CallText(backend, {"POST", SandboxPath(context.sandbox_id, "/code/runs"), std::move(body)});
+  if (!text.ok()) return ReportError(text.error(), true);
+  const auto answer = ParseAnswer(*text);
   if (!answer.ok()) return ReportError(answer.error(), true);
-  PrintJson(*answer);
+  WriteOut(*text + "\n");
   const json::value* const run = answer->get_object().if_contains("run");
   return run != nullptr && run->is_object() ? ExitCodeOfRun(run->get_object()) : kExitServerError;
 }

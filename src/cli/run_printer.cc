@@ -37,6 +37,35 @@ std::string Explain(const std::string& status) {
   return status;
 }
 
+// The lines of the traceback, and the headline if they do not have it.
+std::string ErrorText(const json::object& error) {
+  std::string text;
+  if (const json::value* const lines = error.if_contains("traceback");
+      lines != nullptr && lines->is_array()) {
+    for (const json::value& line : lines->get_array()) {
+      if (line.is_string()) text += EndingWithNewline(std::string(line.get_string()));
+    }
+  }
+  const std::string headline = TextOf(error, "name") + ": " + TextOf(error, "message") + "\n";
+  if (text.find(TextOf(error, "name")) == std::string::npos) text += headline;
+  return text;
+}
+
+void PrintCodeError(const json::object& run) {
+  const json::value* const member = run.if_contains("error");
+  if (member == nullptr || !member->is_object()) return;
+  const json::object& error = member->get_object();
+  std::string text;
+  if (TextOf(run, "status") == "exited") {
+    // As interpreters do: exit() with a message shows it, with a number it does not.
+    const std::string message = TextOf(error, "message");
+    if (message != Cell(run, "exitCode")) text = EndingWithNewline(message);
+  } else {
+    text = ErrorText(error);
+  }
+  if (!text.empty()) WriteErr(Styled(Style::kError, text.substr(0, text.size() - 1)) + "\n");
+}
+
 }  // namespace
 
 int ExitCodeOfRun(const json::object& run) {
@@ -60,7 +89,9 @@ void RunPrinter::OnEvent(const json::object& event) {
   } else if (data->is_object()) {
     const json::object& object = data->get_object();
     if (type == "output") PrintOutput(object);
-    if (type == "error") PrintError(object);
+    // An error of the code comes again with the result, where it is known whether it was only an
+    // exit.
+    if (type == "error" && object.contains("requestId")) OnServerFailure(object);
     if (type == "complete") PrintResult(object);
   }
 }
@@ -86,34 +117,14 @@ void RunPrinter::PrintOutput(const json::object& output) {
   }
 }
 
-void RunPrinter::PrintError(const json::object& error) {
-  // A failure of the API in mid-stream has a request id; an error of the code has a traceback.
-  if (error.contains("requestId")) {
-    WriteErr(Styled(Style::kError, "dormouse: " + TextOf(error, "message")) + "\n");
-    exit_code_ = kExitServerError;
-    return;
-  }
-  error_shown_ = true;
-  const std::string headline = TextOf(error, "name") + ": " + TextOf(error, "message");
-  std::string text;
-  if (const json::value* const lines = error.if_contains("traceback");
-      lines != nullptr && lines->is_array()) {
-    for (const json::value& line : lines->get_array()) {
-      if (line.is_string()) text += EndingWithNewline(std::string(line.get_string()));
-    }
-  }
-  if (text.find(TextOf(error, "name")) == std::string::npos) text += headline + "\n";
-  text.pop_back();
-  WriteErr(Styled(Style::kError, text) + "\n");
+void RunPrinter::OnServerFailure(const json::object& error) {
+  WriteErr(Styled(Style::kError, "dormouse: " + TextOf(error, "message")) + "\n");
+  exit_code_ = kExitServerError;
 }
 
 void RunPrinter::PrintResult(const json::object& run) {
   exit_code_ = ExitCodeOfRun(run);
-  if (const json::value* const error = run.if_contains("error");
-      error != nullptr && error->is_object() && !error_shown_) {
-    PrintError(error->get_object());
-    exit_code_ = ExitCodeOfRun(run);
-  }
+  PrintCodeError(run);
   const std::string status = TextOf(run, "status");
   std::string notes;
   if (status != "ok" && status != "error" && status != "exited") {

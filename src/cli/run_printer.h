@@ -19,11 +19,10 @@ class RunPrinter {
 
  private:
   void PrintOutput(const boost::json::object& output);
-  void PrintError(const boost::json::object& error);
+  void OnServerFailure(const boost::json::object& error);
   void PrintResult(const boost::json::object& run);
 
   std::optional<int> exit_code_;
-  bool error_shown_ = false;
   bool text_shown_ = false;  // by the output before
 };
 

@@ -2,7 +2,6 @@
 #include "cli/serve_command.h"
 
 #include <signal.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -77,7 +76,7 @@ int Serve(asio::io_context& context, service::Service& service, const service::C
 }  // namespace
 
 int ServeCommand(const CommonArguments& common, const ServeArguments& arguments) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("dormouse"));
+  spdlog::set_level(spdlog::level::info);
   auto config = ConfigFor(common);
   if (!config.ok()) {
     ReportError(config.error(), false);

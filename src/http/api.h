@@ -56,7 +56,7 @@ class Api {
   const service::Config config_;
   const boost::asio::any_io_executor executor_;
   // Shared with runs that go on; synchronised by itself.
-  const std::unique_ptr<IdempotencyStore> answers_ = std::make_unique<IdempotencyStore>();
+  const std::shared_ptr<IdempotencyStore> answers_ = std::make_shared<IdempotencyStore>();
 };
 
 }  // namespace dormouse::http

@@ -2,6 +2,7 @@
 #include "http/connection.h"
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -51,8 +52,8 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
   asio::awaitable<void> Serve() override;
   asio::awaitable<void> TurnAway() override;
   void FinishSoon() override {
+    finishing_ = true;
     asio::post(stream_.get_executor(), [self = shared_from_this()] {
-      self->finishing_ = true;
       if (self->idle_) self->stream_.cancel();
     });
   }
@@ -64,14 +65,19 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
   // What the connection does after a request.
   enum class Next { kRequest, kLinger, kClose };
 
+  static Next AfterResponse(bool sent, const Framing& framing) {
+    return sent && framing.keep_alive ? Next::kRequest : Next::kClose;
+  }
   asio::awaitable<Next> ServeOne();
   // True when there are bytes of a request.
   asio::awaitable<bool> WaitForRequest();
-  // True when all of the body is in the parser.
-  asio::awaitable<error_code> ReadBody(Parser& parser);
-  asio::awaitable<Next> Refuse(Response response, const Request& request, const Framing& framing);
+  // Reads all of the body into the parser; body_limit if it has more than `limit` bytes.
+  asio::awaitable<error_code> ReadBody(Parser& parser, std::uint64_t limit);
+  asio::awaitable<Next> Refuse(Response response, std::string_view request_id,
+                               const Framing& framing);
   asio::awaitable<Next> RefuseMalformed(error_code failure);
-  asio::awaitable<bool> SendResponse(Response response, const Request& request, Framing framing);
+  asio::awaitable<bool> SendResponse(Response response, std::string_view request_id,
+                                     Framing framing);
   asio::awaitable<bool> SendBytes(std::string_view head, std::string_view body);
   asio::awaitable<bool> SendFile(std::string_view head, const FileBody& file);
   asio::awaitable<bool> SendStream(std::string_view head, BodyStream& body, bool chunked);
@@ -84,8 +90,13 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   bool idle_ = true;
-  bool finishing_ = false;
+  std::atomic<bool> finishing_ = false;  // set from any thread
 };
+
+bool WaitsForContinue(const Parser& parser) {
+  return EqualsIgnoringCase(std::string_view(parser.get()[beast::http::field::expect]),
+                            "100-continue");
+}
 
 Request HeadOf(const Parser& parser) {
   Request request;
@@ -111,9 +122,7 @@ asio::awaitable<void> ConnectionImpl::Serve() {
 asio::awaitable<void> ConnectionImpl::TurnAway() {
   const std::string id = NewRequestId();
   const Error busy(ErrorCode::kUnavailable, "the server has as many connections as it takes");
-  Request request;
-  request.id = id;
-  (void)co_await SendResponse(ErrorResponse(busy, id), request, Framing{.keep_alive = false});
+  (void)co_await SendResponse(ErrorResponse(busy, id), id, Framing{.keep_alive = false});
   co_await Linger();
   stream_.close();
 }
@@ -142,54 +151,48 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
     co_return co_await RefuseMalformed(failure);
   }
   Request request = HeadOf(parser);
+  const std::string id = request.id;
   Framing framing{.keep_alive = parser.keep_alive() && !finishing_,
                   .http_1_0 = parser.get().version() < 11,
                   .head_only = request.method == "HEAD"};
   if (parser.get().version() >= 11 && parser.get().count(beast::http::field::host) != 1) {
     co_return co_await Refuse(
-        TransportErrorResponse(400, "exactly one Host header is required", request.id), request,
-        framing);
+        TransportErrorResponse(400, "exactly one Host header is required", id), id, framing);
   }
   auto admission = api_.Admit(request, Api::Trust::kChecked);
   if (!admission.ok()) {
-    Response refusal = ErrorResponse(admission.error(), request.id);
+    Response refusal = ErrorResponse(admission.error(), id);
     // A request without a body is over: its connection can go on.
-    if (!parser.is_done()) co_return co_await Refuse(std::move(refusal), request, framing);
-    const bool sent = co_await SendResponse(std::move(refusal), request, framing);
-    co_return sent&& framing.keep_alive ? Next::kRequest : Next::kClose;
+    if (!parser.is_done()) co_return co_await Refuse(std::move(refusal), id, framing);
+    const bool sent = co_await SendResponse(std::move(refusal), id, framing);
+    co_return AfterResponse(sent, framing);
   }
   const std::uint64_t limit = admission->body_limit;
-  const auto announced = parser.content_length();
-  parser.body_limit(limit);
-  error_code failure;
-  if (announced && *announced > limit) {
-    failure = beast::http::error::body_limit;
-  } else {
-    if (!parser.is_done() && buffer_.size() == 0 &&
-        EqualsIgnoringCase(std::string_view(parser.get()[beast::http::field::expect]),
-                           "100-continue")) {
-      constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-      if (!co_await Write(asio::buffer(kContinue))) co_return Next::kClose;
-    }
-    failure = co_await ReadBody(parser);
-  }
+  const error_code failure = co_await ReadBody(parser, limit);
   if (failure == beast::http::error::body_limit) {
     co_return co_await Refuse(
         ErrorResponse(Error(ErrorCode::kPayloadTooLarge,
                             "the body is larger than " + std::to_string(limit) + " bytes",
                             {{"limit", std::to_string(limit)}}),
-                      request.id),
-        request, framing);
+                      id),
+        id, framing);
   }
   if (failure) co_return co_await RefuseMalformed(failure);
   request.body = std::move(parser.get().body());
-  Response response = co_await api_.Handle(request, std::move(admission).value());
+  Response response = co_await api_.Handle(std::move(request), std::move(admission).value());
   framing.keep_alive = framing.keep_alive && !finishing_;
-  const bool sent = co_await SendResponse(std::move(response), request, framing);
-  co_return sent&& framing.keep_alive ? Next::kRequest : Next::kClose;
+  const bool sent = co_await SendResponse(std::move(response), id, framing);
+  co_return AfterResponse(sent, framing);
 }
 
-asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser) {
+asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser, std::uint64_t limit) {
+  const auto announced = parser.content_length();
+  if (announced && *announced > limit) co_return beast::http::error::body_limit;
+  parser.body_limit(limit);
+  if (!parser.is_done() && buffer_.size() == 0 && WaitsForContinue(parser)) {
+    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (!co_await Write(asio::buffer(kContinue))) co_return asio::error::broken_pipe;
+  }
   const auto deadline = Clock::now() + options_.body_deadline;
   while (!parser.is_done()) {
     stream_.expires_at(std::min(deadline, Clock::now() + options_.body_timeout));
@@ -201,12 +204,12 @@ asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser) {
 }
 
 asio::awaitable<ConnectionImpl::Next> ConnectionImpl::Refuse(Response response,
-                                                             const Request& request,
+                                                             std::string_view request_id,
                                                              const Framing& framing) {
   Framing last = framing;
   last.keep_alive = false;
-  co_return co_await SendResponse(std::move(response), request, last) ? Next::kLinger
-                                                                      : Next::kClose;
+  co_return co_await SendResponse(std::move(response), request_id, last) ? Next::kLinger
+                                                                         : Next::kClose;
 }
 
 asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code failure) {
@@ -228,19 +231,18 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code
     co_return Next::kClose;  // the client is gone
   }
   // A timeout has closed the socket, so a client that was too slow sees only that.
-  Request request;
-  request.id = NewRequestId();
-  co_return co_await Refuse(TransportErrorResponse(status, message, request.id), request,
+  const std::string id = NewRequestId();
+  co_return co_await Refuse(TransportErrorResponse(status, message, id), id,
                             Framing{.keep_alive = false});
 }
 
-asio::awaitable<bool> ConnectionImpl::SendResponse(Response response, const Request& request,
+asio::awaitable<bool> ConnectionImpl::SendResponse(Response response, std::string_view request_id,
                                                    Framing framing) {
   auto* const stream = std::get_if<std::unique_ptr<BodyStream>>(&response.body);
   // The end of a body of unknown length is a last chunk, or for old clients the end of the
   // connection.
   if (stream != nullptr && framing.http_1_0) framing.keep_alive = false;
-  const std::string head = FormatHead(response, request.id, framing);
+  const std::string head = FormatHead(response, request_id, framing);
   bool sent = false;
   if (framing.head_only) {
     sent = co_await SendBytes(head, {});

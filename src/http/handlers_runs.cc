@@ -17,7 +17,8 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::chrono::seconds kHeartbeat{15};
-// A run that waits in its context's queue for longer gets its response headers before it starts.
+// Whether a run gets its place in a queue is known almost at once; should it take longer, the
+// response begins without it.
 constexpr std::chrono::seconds kStartPatience{5};
 constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 

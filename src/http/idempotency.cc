@@ -11,12 +11,12 @@ constexpr std::size_t kMaxAnswers = 100'000;
 }  // namespace
 
 IdempotencyStore::Ticket::~Ticket() {
-  if (!completed_) store_.Forget(scope_);
+  if (!completed_) store_->Forget(scope_);
 }
 
 void IdempotencyStore::Ticket::Complete(Answer answer) {
   completed_ = true;
-  store_.Store(scope_, std::move(answer));
+  store_->Store(scope_, std::move(answer));
 }
 
 Result<std::variant<std::shared_ptr<IdempotencyStore::Ticket>, IdempotencyStore::Answer>>
@@ -30,7 +30,7 @@ IdempotencyStore::Begin(const std::string& scope, const Sha256Digest& fingerprin
   if (is_new) {
     record.fingerprint = fingerprint;
     record.serial = next_serial_++;
-    return Outcome(std::make_shared<Ticket>(*this, scope));
+    return Outcome(std::make_shared<Ticket>(shared_from_this(), scope));
   }
   if (record.fingerprint != fingerprint) {
     return Error(ErrorCode::kIdempotencyKeyReused,

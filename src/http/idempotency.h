@@ -4,7 +4,8 @@
 // Kept in memory for 24 hours, at most 64 MiB and 100,000 answers; beyond that the oldest go first.
 // Only successes are kept: after a failure the same key may try again.
 //
-// Threads: every call may be made from any thread. The store outlives its tickets.
+// Threads: every call may be made from any thread. Owner: a shared_ptr; tickets share it, since
+// runs outlive the requests that began them.
 #pragma once
 
 #include <chrono>
@@ -23,7 +24,7 @@
 
 namespace dormouse::http {
 
-class IdempotencyStore {
+class IdempotencyStore : public std::enable_shared_from_this<IdempotencyStore> {
  public:
   struct Answer {
     int status = 200;
@@ -36,7 +37,8 @@ class IdempotencyStore {
   // The right to be the first with a key. Dropped without an answer, it makes the key new again.
   class Ticket {
    public:
-    Ticket(IdempotencyStore& store, std::string scope) : store_(store), scope_(std::move(scope)) {}
+    Ticket(std::shared_ptr<IdempotencyStore> store, std::string scope)
+        : store_(std::move(store)), scope_(std::move(scope)) {}
     ~Ticket();
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
@@ -44,7 +46,7 @@ class IdempotencyStore {
     void Complete(Answer answer);
 
    private:
-    IdempotencyStore& store_;
+    const std::shared_ptr<IdempotencyStore> store_;
     const std::string scope_;
     bool completed_ = false;
   };

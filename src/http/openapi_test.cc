@@ -24,7 +24,8 @@ std::string LowerCase(std::string_view text) {
 
 std::map<std::string, json::object> DocumentedOperations() {
   std::map<std::string, json::object> operations;
-  for (const auto& [path, item] : Document().at("paths").as_object()) {
+  const json::object document = Document();
+  for (const auto& [path, item] : document.at("paths").as_object()) {
     for (const auto& [method, operation] : item.as_object()) {
       operations[std::string(method) + " " + std::string(path)] = operation.as_object();
     }

@@ -39,7 +39,7 @@ class RunEvents : public service::RunListener, public std::enable_shared_from_th
   std::string Finish(Result<service::RunResult> result);
 
   struct Start {
-    std::string run_id;  // empty when the run still waits for its turn
+    std::string run_id;  // empty when it is not known yet
     std::string context_id;
   };
   // Waits until the run starts or `patience` is over; the error if it ended without a start.

@@ -34,7 +34,10 @@ class Gate {
   std::atomic<bool> open_ = false;
 };
 
-class RunsTest : public TestServer {};
+class RunsTest : public TestServer {
+ protected:
+  Gate gate_;  // outlives the threads, which end in TearDown()
+};
 
 TEST_F(RunsTest, AnswersWithTheDocumentedShape) {
   service_.run = [](RunRequest request, std::shared_ptr<RunListener>) -> RunAnswer {
@@ -146,11 +149,10 @@ TEST_F(RunsTest, StreamIsLinesOfAsciiJson) {
 }
 
 TEST_F(RunsTest, HeadersAndTextArriveWhileTheRunGoesOn) {
-  Gate gate;
-  service_.run = [&gate](RunRequest request, std::shared_ptr<RunListener> listener) -> RunAnswer {
+  service_.run = [this](RunRequest request, std::shared_ptr<RunListener> listener) -> RunAnswer {
     listener->OnStart("run_1", "cctx_1");
     listener->OnStdout("early");
-    co_await gate.Wait();
+    co_await gate_.Wait();
     co_return FakeService::ResultFor(request);
   };
   RawClient client = Connect();
@@ -159,7 +161,7 @@ TEST_F(RunsTest, HeadersAndTextArriveWhileTheRunGoesOn) {
   while (seen.find("early") == std::string::npos && !::testing::Test::HasFailure())
     seen = client.Peek();
   EXPECT_EQ(seen.find("complete"), std::string::npos);
-  gate.Open();
+  gate_.Open();
   EXPECT_NE(client.Receive().body.find("event: complete"), std::string::npos);
 }
 
@@ -221,13 +223,12 @@ TEST_F(RunsTest, TextThatWaitsIsJoinedAndCutBetweenCharacters) {
 }
 
 TEST_F(RunsTest, TheRunGoesOnWhenItsReaderLeaves) {
-  Gate gate;
   std::mutex mutex;
   std::condition_variable changed;
   bool ended = false;
   service_.run = [&](RunRequest request, std::shared_ptr<RunListener> listener) -> RunAnswer {
     listener->OnStart("run_1", "cctx_1");
-    co_await gate.Wait();
+    co_await gate_.Wait();
     for (int i = 0; i < 1'000; ++i) listener->OnStdout(std::string(1'000, 'x'));
     const std::lock_guard lock(mutex);
     ended = true;
@@ -238,7 +239,7 @@ TEST_F(RunsTest, TheRunGoesOnWhenItsReaderLeaves) {
   client.Send(Message("POST", kStream, kCode));
   client.Peek();
   client.Close();
-  gate.Open();
+  gate_.Open();
   std::unique_lock lock(mutex);
   EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(10), [&] { return ended; }));
   lock.unlock();
@@ -265,10 +266,9 @@ TEST_F(RunsTest, ARepeatedStreamGivesTheResultAlone) {
 }
 
 TEST_F(RunsTest, ARunningKeyIsRefused) {
-  Gate gate;
-  service_.run = [&gate](RunRequest request, std::shared_ptr<RunListener> listener) -> RunAnswer {
+  service_.run = [this](RunRequest request, std::shared_ptr<RunListener> listener) -> RunAnswer {
     listener->OnStart("run_1", "cctx_1");
-    co_await gate.Wait();
+    co_await gate_.Wait();
     co_return FakeService::ResultFor(request);
   };
   RawClient client = Connect();
@@ -278,7 +278,7 @@ TEST_F(RunsTest, ARunningKeyIsRefused) {
   const RawResponse again = Call("POST", kStream, kCode, "Idempotency-Key: k\r\n");
   EXPECT_EQ(again.status, 409);
   EXPECT_EQ(again.ErrorCode(), "idempotency_request_in_progress");
-  gate.Open();
+  gate_.Open();
 }
 
 TEST_F(RunsTest, OldClientsGetTheStreamWithoutChunks) {

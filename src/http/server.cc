@@ -111,12 +111,21 @@ class ServerImpl : public Server, public std::enable_shared_from_this<ServerImpl
       auto [failure, socket] =
           co_await self->acceptor_.async_accept(asio::make_strand(self->executor_), kAwait);
       if (!failure) {
-        self->Take(std::move(socket));
+        self->TryToTake(std::move(socket));
       } else if (!self->stopping_) {
         spdlog::warn("accepting a connection failed: {}", failure.message());
         asio::steady_timer pause(self->strand_, kAcceptPause);
         (void)co_await pause.async_wait(kAwait);
       }
+    }
+  }
+
+  // Being out of memory for one connection must not end the listening.
+  void TryToTake(tcp::socket socket) {
+    try {
+      Take(std::move(socket));
+    } catch (const std::exception&) {
+      LogFailure(std::current_exception());
     }
   }
 

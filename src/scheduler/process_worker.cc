@@ -21,6 +21,9 @@ namespace {
 constexpr std::chrono::seconds kStartTimeout{60};
 // What a worker may take after a run's deadline to stop, snapshot and report, before it is killed.
 constexpr std::chrono::seconds kReportTimeout{60};
+// A worker that ends so soon, and without a word, most likely was killed before the run reached it: nothing of the run has
+// been seen, so it may begin again in another worker.
+constexpr std::chrono::milliseconds kDeadOnArrival{250};
 // Of one run; a worker that sends more is broken.
 constexpr std::size_t kMaxChanges = 1'000'000;
 constexpr std::size_t kMaxFiles = 100'000;
@@ -330,12 +333,19 @@ struct ProcessWorker::State : std::enable_shared_from_this<ProcessWorker::State>
 
     RunCollector collector(*channel, host);
     std::string problem;
+    bool silent = true;
     while (true) {
       Result<protocol::Frame> frame = co_await channel->Receive();
       if (!frame.ok()) {
         problem = "the worker ended: " + frame.error().message;
+        if (silent && std::chrono::steady_clock::now() - start < kDeadOnArrival) {
+          limit->cancel();
+          Kill();
+          co_return Error(ErrorCode::kUnavailable, std::move(problem));
+        }
         break;
       }
+      silent = false;
       Result<std::optional<RunOutcome>> taken = collector.Take(std::move(*frame));
       if (!taken.ok()) {
         problem = "the worker broke the protocol: " + taken.error().message;

@@ -2,6 +2,8 @@
 #include "service/async.h"
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 
 namespace dormouse::service {
 
@@ -102,6 +104,11 @@ void FifoMutex::Unlock() {
     waiting_.pop_front();
   }
   next->Set();
+}
+
+asio::awaitable<void> Sleep(std::chrono::milliseconds time) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, time);
+  co_await timer.async_wait(asio::use_awaitable);
 }
 
 }  // namespace dormouse::service

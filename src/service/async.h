@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -106,6 +107,9 @@ class FifoMutex {
   bool locked_ = false;
   std::deque<std::shared_ptr<Event>> waiting_;
 };
+
+// Waits without holding anything up.
+boost::asio::awaitable<void> Sleep(std::chrono::milliseconds time);
 
 // Runs `work` on `pool`, for what blocks on disks or takes long; the coroutine goes on where it was.
 template <typename Work>

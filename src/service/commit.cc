@@ -249,7 +249,11 @@ boost::asio::awaitable<void> ServiceImpl::CommitCount(RunJob& job, std::string s
   store::ContextRow row = context.row;
   row.executions = result.execution_count;
   row.last_used_ms = NowMs();
-  if (!stale_reason.empty()) row.stale_reason = std::move(stale_reason);
+  if (!stale_reason.empty()) {
+    row.stale_reason = std::move(stale_reason);
+    // Whoever starts from the newest generation now repeats what this memory has drawn.
+    row.reseed = true;
+  }
   store::Transaction transaction;
   transaction.contexts.push_back(row);
   transaction.touched.push_back({job.sandbox->id, "", row.last_used_ms});

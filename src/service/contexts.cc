@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts: making, finding, deleting, evicting.
 #include <algorithm>
-#include <boost/asio/this_coro.hpp>
 
 #include "service/ids.h"
 #include "service/service_impl.h"
@@ -17,11 +16,6 @@ Error NoSuchContext() { return Error(ErrorCode::kNotFound, "there is no such con
 // A stop that arrives between the server's decision to run and the worker's start finds nothing to stop: ask again.
 constexpr std::chrono::milliseconds kStopRepeats[] = {
     std::chrono::milliseconds(20), std::chrono::milliseconds(100), std::chrono::milliseconds(400)};
-
-asio::awaitable<void> Sleep(std::chrono::milliseconds time) {
-  asio::steady_timer timer(co_await asio::this_coro::executor, time);
-  co_await timer.async_wait(asio::use_awaitable);
-}
 
 asio::awaitable<void> RepeatStop(ContextPtr context, std::shared_ptr<ActiveRun> active,
                                  std::optional<std::chrono::milliseconds> kill_after) {

@@ -250,7 +250,7 @@ TEST_F(SandboxesTest, DestroyedSandboxStaysReadableAndRefusesWork) {
     EXPECT_EQ(again->destroyed_at, destroyed->destroyed_at);
     EXPECT_EQ(Await(service().GetSandbox(sandbox))->status, SandboxStatus::kDestroyed);
     EXPECT_EQ(Try(sandbox, "", "print x").error().code, ErrorCode::kSandboxDestroyed);
-    EXPECT_EQ(Await(service().ListFiles(sandbox, "")).error().code, ErrorCode::kSandboxDestroyed);
+    EXPECT_EQ(Await(service().ListFiles(sandbox, ".")).error().code, ErrorCode::kSandboxDestroyed);
     EXPECT_EQ(Await(service().SetTtl(sandbox, 1000)).error().code, ErrorCode::kSandboxDestroyed);
     Close();
   }

@@ -44,7 +44,7 @@ TEST_F(FilesTest, ContextsAndClientsSeeEachOthersFiles) {
   EXPECT_EQ(Read(sandbox, "/workspace/out"), "from-a");
   const RunResult removed = Run(sandbox, b, "remove in");
   EXPECT_EQ(removed.files_deleted, std::vector<std::string>{"/workspace/in"});
-  EXPECT_EQ(Names(sandbox, ""), std::vector<std::string>{"out"});
+  EXPECT_EQ(Names(sandbox, "."), std::vector<std::string>{"out"});
   Run(sandbox, a, "cat in");
   EXPECT_FALSE(world->last_full_manifest);
   Evict(sandbox, a);
@@ -72,7 +72,7 @@ TEST_F(FilesTest, LastCommitToAPathWinsAndLostParentsComeBack) {
   Run(sandbox, a, "remove d/old\nremove d\nwrite both from-a");
   ASSERT_TRUE(Await(service().InterruptContext(sandbox, b)).ok());
   ASSERT_TRUE(slow.get().ok());
-  EXPECT_EQ(Names(sandbox, ""), (std::vector<std::string>{"both", "d"}));
+  EXPECT_EQ(Names(sandbox, "."), (std::vector<std::string>{"both", "d"}));
   EXPECT_EQ(Names(sandbox, "d"), std::vector<std::string>{"new"});
   EXPECT_EQ(Read(sandbox, "both"), "from-b");
 }
@@ -130,12 +130,12 @@ TEST_F(FilesTest, QuotaHoldsForClientsAndRuns) {
   const RunResult over = Run(sandbox, "", "set x 1\nwrite d 4");
   EXPECT_TRUE(over.stale);
   EXPECT_NE(over.stale_reason.find("limit 3"), std::string::npos);
-  EXPECT_EQ(Names(sandbox, "").size(), 3u);
+  EXPECT_EQ(Names(sandbox, ".").size(), 3u);
   // Making room saves everything.
   const RunResult fits = Run(sandbox, "", "get x\nremove a");
   EXPECT_EQ(fits.out.text, "1");
   EXPECT_FALSE(fits.stale);
-  EXPECT_EQ(Names(sandbox, ""), (std::vector<std::string>{"b", "c", "d"}));
+  EXPECT_EQ(Names(sandbox, "."), (std::vector<std::string>{"b", "c", "d"}));
 }
 
 TEST_F(FilesTest, LinksOfGuestsLeadNowhereOutside) {

@@ -39,10 +39,17 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
         return true;
       });
     }
-    if (tick % kSweepTicks == 0) {
-      const Result<std::size_t> swept = co_await store_->SweepContents(kSweepContents);
-      if (!swept.ok()) spdlog::warn("the sweep of contents failed: {}", swept.error().message);
-    }
+    if (tick % kSweepTicks == 0) co_await SweepContents();
+  }
+}
+
+asio::awaitable<void> ServiceImpl::SweepContents() {
+  // In portions, so that commits get their turn in between.
+  std::size_t portion = kSweepContents;
+  while (portion == kSweepContents && !stopping_) {
+    const Result<std::size_t> swept = co_await store_->SweepContents(kSweepContents);
+    if (!swept.ok()) spdlog::warn("the sweep of contents failed: {}", swept.error().message);
+    portion = swept.ok() ? *swept : 0;
   }
 }
 

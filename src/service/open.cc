@@ -2,7 +2,6 @@
 // Making and ending the service.
 #include <spdlog/spdlog.h>
 
-#include <boost/asio/this_coro.hpp>
 #include <thread>
 
 #include "service/service_impl.h"
@@ -22,11 +21,6 @@ store::StoreOptions StoreOptionsOf(const Config& config) {
   options.sync = config.durability == Durability::kPower ? store::StoreOptions::Sync::kPower
                                                          : store::StoreOptions::Sync::kProcess;
   return options;
-}
-
-asio::awaitable<void> Sleep(std::chrono::milliseconds time) {
-  asio::steady_timer timer(co_await asio::this_coro::executor, time);
-  co_await timer.async_wait(asio::use_awaitable);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ Result<void> ServiceImpl::CheckRunFitsBinding(const RunRequest& request,
   const auto high = static_cast<std::int64_t>(binding.info.max_memory_bytes);
   if (*request.memory_bytes >= low && *request.memory_bytes <= high) return {};
   return Error(ErrorCode::kInvalidRequest,
-               "memory is " + std::to_string(*request.memory_bytes) + " bytes, the binding " +
+               "memoryBytes is " + std::to_string(*request.memory_bytes) + ", the binding " +
                    binding.info.name + " allows " + std::to_string(low) + " to " +
                    std::to_string(high),
                {{"field", "memoryBytes"}, {"limit", std::to_string(high)}});
@@ -219,6 +219,11 @@ ServiceImpl::Task<RunResult> ServiceImpl::RunOnWorker(RunJob& job, std::shared_p
       outcome = std::move(ran).value();
       break;
     }
+    if (residence.started || attempt > 0) {
+      // A fresh worker, or the second: the run itself must be what ends them. It ends as crashed.
+      outcome.message = std::move(ran).error().message;
+      break;
+    }
     bool unsaved = false;
     {
       const std::lock_guard lock(context.mutex);
@@ -226,7 +231,6 @@ ServiceImpl::Task<RunResult> ServiceImpl::RunOnWorker(RunJob& job, std::shared_p
       unsaved = context.HasUnsavedMemory();
     }
     DropWorker(context, unsaved ? Memory::kLost : Memory::kSaved);
-    if (residence.started || attempt > 0) co_return std::move(ran).error();
   }
   end.deleted = context.IsDeleted();
   if (events) {

@@ -200,6 +200,7 @@ class ServiceImpl final : public Service {
   // ── housekeeping.cc
   boost::asio::awaitable<void> Housekeeping();
   boost::asio::awaitable<void> ExpireSandboxes();
+  boost::asio::awaitable<void> SweepContents();
   void ForgetUnusedSandboxes();
   void RefreshTotals();
 

@@ -37,12 +37,6 @@ Tree MakeTree(std::vector<TreeEntry> entries) {
   return std::move(*tree);
 }
 
-std::string Paths(const EntryMap& entries) {
-  std::string text;
-  for (const auto& [path, entry] : entries) text += (text.empty() ? "" : " ") + path;
-  return text;
-}
-
 std::string Paths(const std::vector<TreeEntry>& entries) {
   std::string text;
   for (const TreeEntry& entry : entries) text += (text.empty() ? "" : " ") + entry.path;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for the worker: runs engine.wasm under node's WASI, one Engine per context.
-import { readFileSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync } from "node:fs";
+import { readFileSync, readdirSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { WASI } from "node:wasi";
 import { tmpdir } from "node:os";
@@ -14,9 +14,9 @@ function compiled(path) {
 }
 
 // Boot images may be kept between processes (ENGINE_CACHE), by the engine's contents.
-function cacheName(key) {
-  const hash = createHash("sha1").update(key);
-  hash.update(readFileSync(key.split(" ")[0]));
+function cacheName(wasmPath, rootfs) {
+  const hash = createHash("sha1").update(readFileSync(wasmPath));
+  for (const name of rootfs && existsSync(rootfs) ? readdirSync(rootfs, { recursive: true }) : []) hash.update(name);
   return `boot-${hash.digest("hex")}`;
 }
 
@@ -56,14 +56,15 @@ export class Engine {
     this.instance = new WebAssembly.Instance(compiled(wasmPath), imports);
     this.wasi.initialize(this.instance);
     this.memory = this.instance.exports.memory;
-    this.boot(`${wasmPath} ${rootfs ?? ""}`);
+    this.boot(wasmPath, rootfs);
     this.runs = 0;
   }
 
   // Boots once for each engine; later contexts start from a copy of that memory, as under the worker.
-  boot(key) {
+  boot(wasmPath, rootfs) {
+    const key = `${wasmPath} ${rootfs ?? ""}`;
     const { dormouse_boot, dormouse_reseed } = this.instance.exports;
-    const cache = process.env.ENGINE_CACHE && join(process.env.ENGINE_CACHE, cacheName(key));
+    const cache = process.env.ENGINE_CACHE && join(process.env.ENGINE_CACHE, cacheName(wasmPath, rootfs));
     if (!images.has(key) && cache && existsSync(cache)) images.set(key, readFileSync(cache));
     const image = images.get(key);
     if (image === undefined) {
