@@ -16,8 +16,9 @@ namespace dormouse::cli {
 std::filesystem::path DataDirectory(const CommonArguments& arguments);
 
 // The configuration file over the defaults, and the command line over both. Engines are looked for
-// in --engines, else where the configuration says, else beside the program
-// (engines, or ../lib/dormouse/engines), else in the data directory.
+// in
+// --engines, else where the configuration says, else beside the program (engines/ in a build tree,
+// ../lib/dormouse/engines when installed), else in the data directory.
 Result<service::Config> ConfigFor(const CommonArguments& arguments);
 
 // server.json: written by a server for those who want to use its data directory.

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_printer.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+namespace dormouse::cli {
+namespace {
+
+struct Shown {
+  std::string out;
+  std::string err;
+  std::optional<int> exit_code;
+};
+
+Shown Show(std::initializer_list<const char*> events) {
+  RunPrinter printer;
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  for (const char* event : events) printer.OnEvent(boost::json::parse(event).as_object());
+  Shown shown;
+  shown.out = ::testing::internal::GetCapturedStdout();
+  shown.err = ::testing::internal::GetCapturedStderr();
+  shown.exit_code = printer.exit_code();
+  return shown;
+}
+
+TEST(RunPrinter, TextGoesWhereTheCodeSentIt) {
+  const Shown shown =
+      Show({R"({"type":"stdout","data":"out"})", R"({"type":"stderr","data":"err"})"});
+  EXPECT_EQ(shown.out, "out");
+  EXPECT_EQ(shown.err, "err");
+  EXPECT_FALSE(shown.exit_code.has_value());
+}
+
+TEST(RunPrinter, AValueIsShownOnceInItsTextForm) {
+  const Shown shown = Show(
+      {R"({"type":"output","data":{"kind":"inline","format":"text","value":"{'a': 1}","isResult":true}})",
+       R"({"type":"output","data":{"kind":"inline","format":"json","value":{"a":1},"isResult":true}})"});
+  EXPECT_EQ(shown.out, "{'a': 1}\n");
+}
+
+TEST(RunPrinter, AnErrorIsShownOnceWithItsTraceback) {
+  const Shown shown = Show(
+      {R"({"type":"error","data":{"name":"E","message":"m","traceback":["line 1","E: m"]}})",
+       R"({"type":"complete","data":{"status":"error","error":{"name":"E","message":"m","traceback":["line 1","E: m"]}}})"});
+  EXPECT_EQ(shown.err, "line 1\nE: m\n");
+  EXPECT_EQ(shown.exit_code, 1);
+}
+
+TEST(RunPrinter, AnExitIsNoErrorUnlessItHasAMessage) {
+  const Shown plain = Show(
+      {R"({"type":"complete","data":{"status":"exited","exitCode":7,"error":{"name":"SystemExit","message":"7"}}})"});
+  EXPECT_EQ(plain.err, "");
+  EXPECT_EQ(plain.exit_code, 7);
+  const Shown message = Show(
+      {R"({"type":"complete","data":{"status":"exited","exitCode":1,"error":{"name":"SystemExit","message":"bye"}}})"});
+  EXPECT_EQ(message.err, "bye\n");
+}
+
+TEST(RunPrinter, SaysWhatBecameOfTheState) {
+  const Shown shown =
+      Show({R"({"type":"complete","data":{"status":"timeout","state":"rolled_back"}})"});
+  EXPECT_EQ(shown.err, "[stopped at its deadline; state rolled back to before this run]\n");
+}
+
+TEST(RunPrinter, AFailureOfTheServerIsNotTheCodesFault) {
+  const Shown shown = Show(
+      {R"({"type":"error","data":{"name":"x","message":"disk full","code":"x","requestId":"req_1"}})"});
+  EXPECT_EQ(shown.err, "dormouse: disk full\n");
+  EXPECT_EQ(shown.exit_code, 3);
+}
+
+}  // namespace
+}  // namespace dormouse::cli
