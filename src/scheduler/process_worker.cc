@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kStartTimeout{60};
 constexpr std::chrono::seconds kReportTimeout{60};
 // A worker that ends so soon, and without a word, most likely was killed before the run reached it: nothing of the run has
 // been seen, so it may begin again in another worker.
-constexpr std::chrono::milliseconds kDeadOnArrival{250};
+constexpr std::chrono::milliseconds kDeadOnArrival{20};
 // Of one run; a worker that sends more is broken.
 constexpr std::size_t kMaxChanges = 1'000'000;
 constexpr std::size_t kMaxFiles = 100'000;
