@@ -2,7 +2,7 @@
 // Wasi: the host of one guest: its files, descriptors, clocks and streams, for WASI preview 1.
 //
 // The imports themselves are the free functions of wasi_imports.h. A Wasi makes no system calls but
-// clock_gettime, getrandom, futex, and what its interfaces make (mmap and fstat in SharedBytes).
+// clock_gettime, getrandom, futex, and what its interfaces make (mmap and lseek in SharedBytes).
 //
 // Threads: everything belongs to the guest's thread, except Interrupt().
 #pragma once
