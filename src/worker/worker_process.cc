@@ -220,7 +220,8 @@ class WorkerProcess {
     const OutputBuffer::Emitted emitted = output_.emitted();
     if (!ended.trap && ended.result == 0) {
       done.state = kKept;
-      if (reason != StopReason::kNone && emitted.error) {
+      // Also when user code swallowed the stop: the run went on to its limit, and says so.
+      if (reason != StopReason::kNone) {
         done.status = StatusOf(reason);
       } else if (emitted.exit) {
         done.status = kExited;
