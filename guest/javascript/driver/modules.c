@@ -168,7 +168,26 @@ static JSValue EvalScript(JSContext* context, JSValueConst self, int argc, JSVal
   return result;
 }
 
-// looksLikeModule(source): whether it holds import or export declarations.
+// Whether the source is what require() can load: the body of a sloppy function.
+static bool CompilesAsFunctionBody(JSContext* context, const char* source, size_t length) {
+  static const char kHead[] = "(function (exports, require, module, __filename, __dirname) {";
+  static const char kTail[] = "\n})";
+  size_t size = sizeof kHead - 1 + length + sizeof kTail - 1;
+  char* text = malloc(size + 1);
+  if (text == NULL) return false;
+  memcpy(text, kHead, sizeof kHead - 1);
+  memcpy(text + sizeof kHead - 1, source, length);
+  memcpy(text + sizeof kHead - 1 + length, kTail, sizeof kTail);
+  JSValue function = JS_Eval(context, text, size, "<unnamed>",
+                             JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_COMPILE_ONLY);
+  free(text);
+  bool compiles = !JS_IsException(function);
+  JS_FreeValue(context, compiles ? function : JS_GetException(context));
+  return compiles;
+}
+
+// looksLikeModule(source): whether it is a module and no script, as by its import and export
+// declarations. Without them most sources are both, and then they are scripts.
 static JSValue LooksLikeModule(JSContext* context, JSValueConst self, int argc,
                                JSValueConst* argv) {
   (void)self;
@@ -176,7 +195,8 @@ static JSValue LooksLikeModule(JSContext* context, JSValueConst self, int argc,
   size_t length = 0;
   const char* source = JS_ToCStringLen(context, &length, argv[0]);
   if (source == NULL) return JS_EXCEPTION;
-  bool is_module = JS_DetectModule(source, length);
+  bool is_module =
+      !CompilesAsFunctionBody(context, source, length) && JS_DetectModule(source, length);
   JS_FreeCString(context, source);
   return JS_NewBool(context, is_module);
 }
