@@ -36,7 +36,7 @@ _SIGNAL = {"signal": ("alarm", "setitimer", "getitimer", "pause", "sigwait", "pt
 _MODULES = {
     "process": ("_posixsubprocess", "_multiprocessing", "_posixshmem", "pty"),
     "terminal": ("termios", "tty", "readline", "curses", "_curses", "tkinter", "_tkinter", "idlelib", "turtle"),
-    "library": ("_ssl", "_ctypes", "_dbm", "_gdbm", "_uuid"),
+    "library": ("_ssl", "ctypes", "_ctypes", "_dbm", "_gdbm", "_uuid"),
     "system": ("mmap", "fcntl", "resource", "pwd", "grp", "syslog", "_scproxy"),
     "installer": ("ensurepip", "venv"),
 }
