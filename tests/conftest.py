@@ -18,7 +18,10 @@ def known_faults() -> list[tuple[str, str]]:
     """The patterns and reasons of known_faults.txt."""
     text = (Path(__file__).parent / "known_faults.txt").read_text()
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return [(pattern.strip(), reason.strip()) for pattern, _, reason in (line.partition(" | ") for line in lines)]
+    return [
+        (pattern.strip(), reason.strip())
+        for pattern, _, reason in (line.partition(" | ") for line in lines)
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

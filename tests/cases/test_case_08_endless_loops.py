@@ -18,7 +18,6 @@ PYTHON = [
     "import asyncio\nasync def f():\n    while True: await asyncio.sleep(0)\nawait f()",
     "import asyncio; await asyncio.sleep(1e6)",
     "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-    "import select, threading; threading.Event().wait()",
     "class A:\n    def __del__(self):\n        while True: pass\na = A(); del a",
     "class B:\n    def __repr__(self):\n        while True: pass\nB()",
     "def f():\n    try:\n        while True: pass\n    finally:\n        f()\nf()",

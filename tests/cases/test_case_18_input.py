@@ -35,7 +35,6 @@ def test_lines_are_consumed_one_by_one_and_the_rest_is_dropped(
         "import pdb; pdb.set_trace()",
         "help()",
         "import code; code.interact()",
-        "import cmd; cmd.Cmd().cmdloop()",
         "input()",
         "import sys; sys.stdin.readline() or 1/0",
         "import fileinput; list(fileinput.input()) or 1/0",

@@ -121,11 +121,13 @@ def test_promotion_is_refused_or_works_but_never_lies(python: Context) -> None:
 
 def test_javascript_display(javascript: Context, between: Between) -> None:
     between(javascript)
-    run = javascript.run("display({ a: 1 }); display('<b>x</b>', 'text/html'); 5").ok()
+    run = javascript.run(
+        "display({ a: 1 }); display.html('<b>x</b>'); display('# md', { format: 'markdown' }); 5"
+    ).ok()
     texts = [
         output["value"]
         for output in run.outputs
         if output["format"] == "text" and output["kind"] == "inline"
     ]
     assert texts[0] == "{ a: 1 }" and texts[-1] == "5"
-    assert ("html", "rejected") in kinds(run)
+    assert ("html", "rejected") in kinds(run) and run.output("markdown")["value"] == "# md"

@@ -22,7 +22,8 @@ FAILS = [
     "import os; os.execv('/bin/ls', ['ls'])",
     "import signal; signal.alarm(1)",
     "import asyncio; await asyncio.create_subprocess_exec('ls')",
-    "import asyncio; await asyncio.to_thread(print)",
+    "import threading; threading.Event().wait()",
+    "import queue; queue.Queue().get()",
     "import socket; socket.create_connection(('127.0.0.1', 80))",
     "import socket; socket.socket().bind(('127.0.0.1', 0))",
     "import urllib.request; urllib.request.urlopen('http://127.0.0.1/')",
@@ -59,6 +60,12 @@ def indent(code: str) -> str:
 def test_the_error_names_the_limit_and_a_way_round(python: Context, code: str, words: str) -> None:
     run = python.run(code)
     assert run.error is not None and words in run.error["message"].lower()
+
+
+def test_work_for_another_thread_is_done_at_once(python: Context, between: Between) -> None:
+    """The rule for asyncio.to_thread: the result is right, only nothing else goes on meanwhile."""
+    between(python)
+    assert python.value("import asyncio; await asyncio.to_thread(pow, 2, 10)") == "1024"
 
 
 def test_what_needs_no_thread_works(python: Context, between: Between) -> None:

@@ -59,7 +59,8 @@ def test_bindings_persist(
     [
         ("await 0; 1 + 1", "2"),
         ("await Promise.resolve('value')", "'value'"),
-        ("await 0; const x = 1", None),
+        ("await 0; const x = 1", "0"),
+        ("const x = await 1; let y = 2", None),
         ("await 0; { 5 }", "5"),
         ("await undefined", None),
         ("(await Promise.resolve({ a: 1 })).a", "1"),

@@ -86,12 +86,12 @@ def test_the_guest_and_the_api_agree(sandbox: Sandbox, between: Between) -> None
     for name in NAMES[: len(NAMES) // 2]:
         sandbox.write(name, name)
     python.run(
-        f"import os, json\nfor n in json.loads({json.dumps(json.dumps(NAMES[len(NAMES) // 2 :]))}): open(n, 'w').write(n)"
+        f"import os, json\nfor n in json.loads({json.dumps(json.dumps(NAMES[len(NAMES) // 2 :]))}): open(n, 'w', newline='').write(n)"
     ).ok()
     between(python)
     assert (
         python.value(
-            f"sorted(os.listdir()) == sorted(json.loads({json.dumps(json.dumps(NAMES))})), all(open(n).read() == n for n in os.listdir())"
+            f"sorted(os.listdir()) == sorted(json.loads({json.dumps(json.dumps(NAMES))})), all(open(n, newline='').read() == n for n in os.listdir())"
         )
         == "(True, True)"
     )
