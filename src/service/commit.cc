@@ -118,6 +118,8 @@ Result<void> ServiceImpl::PrepareSegment(scheduler::SnapshotDelta& snapshot,
 Result<ServiceImpl::RunEffects> ServiceImpl::PrepareBlocking(const RunJob& job,
                                                              scheduler::RunOutcome& outcome) {
   RunEffects effects;
+  // What hashing may cost: files made of holes cost their guest nothing.
+  std::uint64_t room_bytes = config_.workspace_bytes;
   for (FileChange& change : outcome.changes) {
     workspace::TreeEntry entry = std::move(change.entry);
     const bool is_file = entry.kind == FileKind::kFile;
@@ -136,7 +138,8 @@ Result<ServiceImpl::RunEffects> ServiceImpl::PrepareBlocking(const RunJob& job,
       DORMOUSE_ASSIGN(workspace::StagedContent content,
                       change.content == FileChange::Content::kBytes
                           ? contents_.Stage(change.bytes)
-                          : contents_.StageFile(change.file.get(), config_.workspace_bytes));
+                          : contents_.StageFile(change.file.get(), room_bytes));
+      room_bytes -= std::min(room_bytes, content.size_bytes);
       entry.digest = content.digest;
       entry.size_bytes = content.size_bytes;
       effects.contents.push_back(std::move(content));

@@ -113,6 +113,7 @@ ServiceImpl::Task<ContextPtr> ServiceImpl::AddContext(SandboxPtr sandbox, store:
     transaction.generations.emplace_back(row.id, generation);
   }
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
+  CountContexts(1);
   auto context = std::make_shared<ContextState>(std::move(row));
   context->generations = std::move(generations);
   const std::lock_guard lock(sandbox->mutex);
@@ -294,6 +295,7 @@ ServiceImpl::Task<Context> ServiceImpl::DeleteContextNow(SandboxPtr sandbox, Con
     context->deleted = false;
     co_return committed.error();
   }
+  CountContexts(-1);
   DropWorker(*context, Memory::kSaved);
   {
     const std::lock_guard lock(sandbox->mutex);

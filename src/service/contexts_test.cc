@@ -343,6 +343,8 @@ TEST_F(SandboxesTest, MetricsCountRuns) {
   const std::string text = service().Metrics();
   EXPECT_NE(text.find("dormouse_runs_total{status=\"ok\"} 1"), std::string::npos) << text;
   EXPECT_NE(text.find("dormouse_runs_total{status=\"crashed\"} 1"), std::string::npos);
+  EXPECT_NE(text.find("dormouse_sandboxes 1"), std::string::npos);
+  EXPECT_NE(text.find("dormouse_contexts 1"), std::string::npos);
 }
 
 }  // namespace

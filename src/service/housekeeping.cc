@@ -105,4 +105,14 @@ void ServiceImpl::RefreshTotals() {
   totals_ = *totals;
 }
 
+void ServiceImpl::CountSandboxes(std::int64_t change) {
+  const std::lock_guard lock(mutex_);
+  totals_.sandboxes += static_cast<std::uint64_t>(change);
+}
+
+void ServiceImpl::CountContexts(std::int64_t change) {
+  const std::lock_guard lock(mutex_);
+  totals_.contexts += static_cast<std::uint64_t>(change);
+}
+
 }  // namespace dormouse::service

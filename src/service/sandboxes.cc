@@ -138,6 +138,7 @@ ServiceImpl::Task<Sandbox> ServiceImpl::CreateNow(CreateSandbox request) {
   store::Transaction transaction;
   transaction.sandboxes.push_back(row);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
+  CountSandboxes(1);
   auto sandbox = std::make_shared<SandboxState>(row);
   sandbox->touched = std::chrono::steady_clock::now();
   const Sandbox described = Describe(row, 0);
@@ -222,6 +223,8 @@ ServiceImpl::Task<Sandbox> ServiceImpl::DestroyNow(SandboxPtr sandbox, std::stri
     sandbox->destroying = false;
     co_return committed.error();
   }
+  CountSandboxes(-1);
+  CountContexts(-static_cast<std::int64_t>(contexts.size()));
   for (const ContextPtr& context : contexts) DropWorker(*context, Memory::kSaved);
   {
     const std::lock_guard lock(sandbox->mutex);

@@ -203,6 +203,9 @@ class ServiceImpl final : public Service {
   boost::asio::awaitable<void> SweepContents();
   void ForgetUnusedSandboxes();
   void RefreshTotals();
+  // Between refreshes: what an operation added or removed.
+  void CountSandboxes(std::int64_t change);
+  void CountContexts(std::int64_t change);
 
   std::int64_t NowMs() const;
 

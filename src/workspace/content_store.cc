@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,11 @@ Result<void> WriteAll(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
+}
+
+bool IsZero(std::string_view bytes) {
+  return bytes.empty() ||
+         (bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 class Hasher {
@@ -87,6 +93,10 @@ Result<StagedContent> ContentStore::StageFile(int fd, std::uint64_t limit_bytes)
     if (bytes.size() > limit_bytes) return Error(ErrorCode::kFileTooLarge, "the file is too large");
     return Stage(bytes);
   }
+  if (static_cast<std::uint64_t>(status.st_size) > limit_bytes) {
+    return Error(ErrorCode::kFileTooLarge, "the file is " + std::to_string(status.st_size) +
+                                               " bytes, limit " + std::to_string(limit_bytes));
+  }
   DORMOUSE_ASSIGN(FileDescriptor copy, store_.files().CreateTemporary());
   Hasher hasher;
   std::vector<char> chunk(kChunkBytes);
@@ -103,7 +113,15 @@ Result<StagedContent> ContentStore::StageFile(int fd, std::uint64_t limit_bytes)
     }
     const std::string_view bytes(chunk.data(), static_cast<std::size_t>(got));
     hasher.Add(bytes);
-    DORMOUSE_TRY(WriteAll(copy.get(), bytes));
+    // Holes stay holes: a guest may make a large file of nothing at no cost.
+    if (IsZero(bytes)) {
+      if (::lseek(copy.get(), got, SEEK_CUR) < 0) return SystemError("write a content", errno);
+    } else {
+      DORMOUSE_TRY(WriteAll(copy.get(), bytes));
+    }
+  }
+  if (::ftruncate(copy.get(), static_cast<off_t>(content.size_bytes)) != 0) {
+    return SystemError("write a content", errno);
   }
   content.digest = hasher.Finish();
   DORMOUSE_ASSIGN(const bool known, Pin(content));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/testing.h"
@@ -379,6 +380,23 @@ TEST_F(WorkspaceTest, WorkersFileIsCopiedNotTakenOver) {
   ASSERT_TRUE(opened.ok());
   EXPECT_EQ(*Sha256OfFile(opened->get()), digest);
   EXPECT_EQ(contents.StageFile(file->get(), 1'000'000).error().code, ErrorCode::kFileTooLarge);
+}
+
+TEST_F(WorkspaceTest, HolesOfALargeFileTakeNoRoom) {
+  ContentStore contents(*store_);
+  auto file = store_->files().CreateTemporary();
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(::pwrite(file->get(), "middle", 6, 5'000'000), 6);
+  ASSERT_EQ(::ftruncate(file->get(), 20'000'000), 0);
+  auto staged = contents.StageFile(file->get(), 100'000'000);
+  ASSERT_TRUE(staged.ok());
+  EXPECT_EQ(staged->size_bytes, 20'000'000u);
+  EXPECT_EQ(staged->digest, *Sha256OfFile(file->get()));
+  struct stat status {};
+  ASSERT_EQ(::fstat(staged->file->descriptor(), &status), 0);
+  EXPECT_EQ(status.st_size, 20'000'000);
+  EXPECT_LT(status.st_blocks * 512, 4'000'000);
+  EXPECT_EQ(*Sha256OfFile(staged->file->descriptor()), staged->digest);
 }
 
 }  // namespace

@@ -136,8 +136,8 @@ test("files: everyday calls", () => {
   assert.equal(v("const st = fs.statSync('a.txt'); [st.size, st.isFile(), st.mtime instanceof Date, st.mode & 0o777]"), "[ 10, true, true, 420 ]");
   v("fs.renameSync('a.txt', 'd/b.txt'); fs.copyFileSync('d/b.txt', 'c.txt'); fs.symlinkSync('c.txt', 'link'); fs.linkSync('c.txt', 'hard')");
   assert.equal(v("[fs.readlinkSync('link'), fs.realpathSync('link'), fs.lstatSync('link').isSymbolicLink(), fs.statSync('link').isFile(), fs.existsSync('nope')]"), "[ 'c.txt', '/workspace/c.txt', true, true, false ]");
-  v("fs.utimesSync('c.txt', 1000, 2000.5); fs.chmodSync('c.txt', 0o600); fs.accessSync('c.txt')");
-  assert.equal(v("fs.statSync('c.txt').mtimeMs"), "2000500");
+  v("fs.utimesSync('c.txt', 1000, 2000); fs.chmodSync('c.txt', 0o600); fs.accessSync('c.txt')");
+  assert.equal(v("fs.statSync('c.txt').mtimeMs"), "2000000");
   v("fs.truncateSync('c.txt', 3)");
   assert.equal(v("fs.readFileSync('c.txt', 'latin1')"), "'hÃ©'");
   assert.equal(v("const fd = fs.openSync('s.bin', 'w+'); fs.writeSync(fd, 'hello world'); const b = Buffer.alloc(5); fs.readSync(fd, b, 0, 5, 6); fs.ftruncateSync(fd, 4); const z = fs.fstatSync(fd).size; fs.closeSync(fd); [b.toString(), z]"), "[ 'world', 4 ]");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sqlite/database.h"
 
+#include <spdlog/spdlog.h>
+
 #include <cerrno>
 
 namespace dormouse::store::sqlite {
@@ -73,11 +75,13 @@ Query& Query::Null() {
 }
 
 Result<bool> Query::Step() {
-  if (error_ != SQLITE_OK) return database_.LastError("prepare");
+  if (error_ != SQLITE_OK) return database_.LastError();
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  return database_.LastError(sqlite3_sql(statement_));
+  // The statement is for the operator; the message may reach a client.
+  spdlog::warn("sqlite: {} in: {}", sqlite3_errmsg(database_.handle()), sqlite3_sql(statement_));
+  return database_.LastError();
 }
 
 Result<void> Query::Run() {
@@ -100,7 +104,7 @@ Result<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& pa
                                               : SQLITE_OPEN_READONLY);
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Database> database(new Database(handle));
-  if (code != SQLITE_OK) return database->LastError("open " + path.string());
+  if (code != SQLITE_OK) return database->LastError();
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
   return database;
 }
@@ -111,14 +115,14 @@ Database::~Database() {
 }
 
 Result<void> Database::Execute(const char* sql) {
-  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return LastError(sql);
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return LastError();
   return {};
 }
 
-Error Database::LastError(std::string_view what) const {
-  if (handle_ == nullptr) return Error(ErrorCode::kInternal, "sqlite: out of memory");
+Error Database::LastError() const {
+  if (handle_ == nullptr) return Error(ErrorCode::kInternal, "the database: out of memory");
   return Error(CodeOf(handle_, sqlite3_extended_errcode(handle_)),
-               "sqlite: " + std::string(sqlite3_errmsg(handle_)) + " (" + std::string(what) + ")");
+               "the database: " + std::string(sqlite3_errmsg(handle_)));
 }
 
 sqlite3_stmt* Database::Prepared(std::string_view sql) {

@@ -65,7 +65,7 @@ class Database {
   Result<void> Execute(const char* sql);
   // Rows changed by the last statement.
   std::int64_t Changes() const { return sqlite3_changes64(handle_); }
-  Error LastError(std::string_view what) const;
+  Error LastError() const;
   sqlite3* handle() const { return handle_; }
 
  private:

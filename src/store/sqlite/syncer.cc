@@ -75,7 +75,7 @@ void Syncer::SyncOnce(std::vector<PlacedFile> placed, std::vector<DroppedFile> d
   const int mode = pages < kForcedCheckpointPages ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART;
   const int code = sqlite3_wal_checkpoint_v2(database_->handle(), nullptr, mode, nullptr, nullptr);
   if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) {
-    spdlog::error("checkpoint failed: {}", database_->LastError("checkpoint").message);
+    spdlog::error("checkpoint failed: {}", database_->LastError().message);
   }
 }
 
