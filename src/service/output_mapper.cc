@@ -80,10 +80,10 @@ std::string ToText(const json::value& value) {
 
 // The end of the string that starts at `at`, behind its closing quote.
 std::size_t SkipString(std::string_view text, std::size_t at) {
-  for (++at; text[at] != '"'; ++at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
   }
-  return at + 1;
+  return std::min(at + 1, text.size());
 }
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -110,21 +110,24 @@ std::string CopyValue(std::string_view text, std::size_t& at) {
   return copy;
 }
 
-// The members of an object, in order and with keys and values as they were written. `text` is known to be valid, or
-// empty.
+// The members of an object, in order and with keys and values as they were written; none of any other value. `text` is
+// known to be valid JSON, or empty.
 using Members = std::vector<std::pair<std::string, std::string>>;
 Members MembersOf(std::string_view text) {
   Members members;
-  if (text.empty()) return members;
-  std::size_t at = text.find('{') + 1;
-  while (true) {
-    while (IsBlank(text[at]) || text[at] == ',') ++at;
-    if (text[at] == '}') return members;
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos || text[start] != '{') return members;
+  for (std::size_t at = start + 1; at < text.size();) {
+    if (text[at] != '"') {
+      if (text[at++] == '}') break;
+      continue;
+    }
     const std::size_t end = SkipString(text, at);
     std::string key(text.substr(at + 1, end - at - 2));
-    at = text.find(':', end) + 1;
+    at = std::min(text.find(':', end), text.size() - 1) + 1;
     members.emplace_back(std::move(key), CopyValue(text, at));
   }
+  return members;
 }
 
 // The last value of that key, which is also the one that counts when the object is parsed; empty if there is none.
@@ -181,14 +184,18 @@ std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
   std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
   });
-  Members written;
+  std::optional<Members> written;
   for (const auto& [order, item] : items) {
     if (count_ > limits_.outputs) break;
-    if (written.empty() && FormatOf(item->key()).shape == Shape::kJson) {
-      const Members bundle = MembersOf(text);
-      written = MembersOf(RawMember(bundle, "data"));
+    std::string_view raw;
+    if (FormatOf(item->key()).shape == Shape::kJson) {
+      if (!written) {
+        const Members bundle = MembersOf(text);
+        written = MembersOf(RawMember(bundle, "data"));
+      }
+      raw = RawMember(*written, item->key());
     }
-    Add(MapOne(item->key(), &item->value(), RawMember(written, item->key()), is_result), outputs);
+    Add(MapOne(item->key(), &item->value(), raw, is_result), outputs);
   }
   return outputs;
 }

@@ -63,6 +63,8 @@ TEST(OutputMapper, JsonKeepsItsDigits) {
   EXPECT_EQ(Map(mapper, R"({"data":{"application\/json":12345678901234567890123}})"),
             (std::vector<std::string>{"json=1.2345678901234567E22"}));
   EXPECT_EQ(Map(mapper, R"({"data":{"application/json":1,"application/json":{}}})").size(), 1u);
+  EXPECT_EQ(Map(mapper, R"({"data":5,"data":{"application/json":1.50}})"), std::vector<std::string>{"json=1.50"});
+  EXPECT_EQ(Map(mapper, R"({"dat\u0061":{"application/json":1.50}})").size(), 1u);
 }
 
 TEST(OutputMapper, HostileJsonIsRejectedNotFatal) {
