@@ -28,7 +28,8 @@ class OutputMapper {
   std::vector<CodeOutput> Map(std::string_view json);
 
  private:
-  CodeOutput MapOne(std::string_view mime, const void* value, bool is_result);
+  // `written`: the value as the guest wrote it, as far as that is known.
+  CodeOutput MapOne(std::string_view mime, const void* value, std::string_view written, bool is_result);
   // Adds `output` if the run may have one more.
   void Add(CodeOutput output, std::vector<CodeOutput>& outputs);
 
