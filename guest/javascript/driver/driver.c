@@ -125,6 +125,7 @@ EXPORT("dormouse_boot") int dormouse_boot(void) {
   driver_install_module_loader(driver.runtime);
   if (driver_define_native_module(driver.context) != 0) return 3;
   if (EvaluateMain(driver.context) != 0) return 4;
+  if (JS_CaptureGlobals(driver.context) != 0) return 5;
   driver.booted = true;
   JS_FreezeHeap(driver.runtime);
   return 0;
