@@ -9,7 +9,7 @@ import { reportError, safeInspect, showResult } from "dormouse:output";
 import { process } from "dormouse:process";
 import { beginRun, endRun, markBirth } from "dormouse:state";
 import { dropTimers, runTicks, runTimers } from "dormouse:timers";
-import { loadTranspilers, transpileCell } from "dormouse:typescript";
+import { hasTranspilers, loadTranspilers, transpileCell } from "dormouse:typescript";
 import { writeText } from "dormouse:native";
 
 // True when the program registered a handler for it and so the run goes on.
@@ -33,5 +33,6 @@ loadTranspilers();
 captureIntrinsics();
 setHooks({
   beginRun, endRun, markBirth, dropTimers, runTicks, runTimers, handleUncaught, warnRejection, reportError,
-  showResult, resolveImport, loadModule, fillImportMeta, transpile: transpileCell,
+  showResult, resolveImport, loadModule, fillImportMeta, hasTranspilers,
+  transpile: transpileCell,
 });
