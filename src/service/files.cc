@@ -205,8 +205,8 @@ ServiceImpl::Task<FileInfo> ServiceImpl::Move(MoveFile request) {
   co_return co_await Detach(ChangeTree(
       std::move(sandbox), {},
       [from = std::move(request.from), to = std::move(request.to), overwrite](
-          workspace::Draft& draft, std::int64_t) {
-        return workspace::Move(draft, from, to, overwrite);
+          workspace::Draft& draft, std::int64_t now_ns) {
+        return workspace::Move(draft, from, to, overwrite, now_ns);
       }));
 }
 
@@ -215,8 +215,8 @@ ServiceImpl::Task<void> ServiceImpl::DeleteFile(std::string sandbox_id, std::str
   const Result<FileInfo> deleted = co_await Detach(ChangeTree(
       std::move(sandbox), {},
       [path = std::move(path)](workspace::Draft& draft,
-                               std::int64_t) -> Result<workspace::TreeEntry> {
-        DORMOUSE_TRY(workspace::Delete(draft, path));
+                               std::int64_t now_ns) -> Result<workspace::TreeEntry> {
+        DORMOUSE_TRY(workspace::Delete(draft, path, now_ns));
         return workspace::TreeEntry();
       }));
   if (!deleted.ok()) co_return deleted.error();
