@@ -94,12 +94,27 @@ struct FilesArguments {
   bool parents = false;
 };
 
+struct KeysArguments {
+  enum class Action { kList, kCreate, kRevoke };
+  Action action = Action::kList;
+  std::string name;
+  std::string key_id;
+  std::vector<std::string> scopes;    // empty: the usual ones
+  std::vector<std::string> projects;  // empty: all
+};
+
+struct ProjectsArguments {
+  enum class Action { kList, kCreate };
+  Action action = Action::kList;
+  std::string name;
+};
+
 struct EnginesArguments {};
 
 struct Arguments {
   CommonArguments common;
   std::variant<ServeArguments, RunArguments, ReplArguments, SandboxesArguments, ContextsArguments,
-               FilesArguments, EnginesArguments>
+               FilesArguments, KeysArguments, ProjectsArguments, EnginesArguments>
       command;
 };
 

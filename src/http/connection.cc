@@ -98,6 +98,11 @@ bool WaitsForContinue(const Parser& parser) {
                             "100-continue");
 }
 
+Response WithHeaders(Response response, const HeaderList& headers) {
+  response.headers.insert(response.headers.end(), headers.begin(), headers.end());
+  return response;
+}
+
 Request HeadOf(const Parser& parser) {
   Request request;
   request.id = NewRequestId();
@@ -159,9 +164,10 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
     co_return co_await Refuse(
         TransportErrorResponse(400, "exactly one Host header is required", id), id, framing);
   }
-  auto admission = api_.Admit(request, Api::Trust::kChecked);
+  HeaderList headers;
+  auto admission = api_.Admit(request, Api::Trust::kChecked, headers);
   if (!admission.ok()) {
-    Response refusal = ErrorResponse(admission.error(), id);
+    Response refusal = WithHeaders(ErrorResponse(admission.error(), id), headers);
     // A request without a body is over: its connection can go on.
     if (!parser.is_done()) co_return co_await Refuse(std::move(refusal), id, framing);
     const bool sent = co_await SendResponse(std::move(refusal), id, framing);
@@ -170,16 +176,15 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   const std::uint64_t limit = admission->body_limit;
   const error_code failure = co_await ReadBody(parser, limit);
   if (failure == beast::http::error::body_limit) {
-    co_return co_await Refuse(
-        ErrorResponse(Error(ErrorCode::kPayloadTooLarge,
-                            "the body is larger than " + std::to_string(limit) + " bytes",
-                            {{"limit", std::to_string(limit)}}),
-                      id),
-        id, framing);
+    const Error too_large(ErrorCode::kPayloadTooLarge,
+                          "the body is larger than " + std::to_string(limit) + " bytes",
+                          {{"limit", std::to_string(limit)}});
+    co_return co_await Refuse(WithHeaders(ErrorResponse(too_large, id), headers), id, framing);
   }
   if (failure) co_return co_await RefuseMalformed(failure);
   request.body = std::move(parser.get().body());
   Response response = co_await api_.Handle(std::move(request), std::move(admission).value());
+  response = WithHeaders(std::move(response), headers);
   framing.keep_alive = framing.keep_alive && !finishing_;
   const bool sent = co_await SendResponse(std::move(response), id, framing);
   co_return AfterResponse(sent, framing);
