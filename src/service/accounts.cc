@@ -52,7 +52,7 @@ bool MaySeeKey(const Caller& caller, const store::ApiKeyRow& row) {
                      [&](const std::string& id) { return caller.MaySee(id); });
 }
 
-ApiKey Describe(const store::ApiKeyRow& row, const std::string& org_id) {
+ApiKey KeyOf(const store::ApiKeyRow& row, const std::string& org_id) {
   ApiKey key;
   key.id = row.id;
   key.org_id = org_id;
@@ -69,7 +69,7 @@ ApiKey Describe(const store::ApiKeyRow& row, const std::string& org_id) {
   return key;
 }
 
-Project Describe(const store::ProjectRow& row) {
+Project ProjectOf(const store::ProjectRow& row) {
   return {row.id, row.org_id, row.name, TimeOf(row.created_ms)};
 }
 
@@ -130,7 +130,7 @@ ServiceImpl::Task<Project> ServiceImpl::CreateProjectNow(store::ProjectRow row,
                       {{"limit", std::to_string(kMaxProjects)}});
     }
   }
-  const Project project = Describe(row);
+  const Project project = ProjectOf(row);
   store::Transaction transaction;
   transaction.projects.push_back(row);
   if (answer) answers_.AddTo(transaction, answer(project), NowMs());
@@ -146,7 +146,7 @@ ServiceImpl::Task<Paged<Project>> ServiceImpl::ListProjects(Caller caller, Page 
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, row] : projects_) {
-      if (caller.MaySee(id)) all.push_back(Describe(row));
+      if (caller.MaySee(id)) all.push_back(ProjectOf(row));
     }
   }
   std::sort(all.begin(), all.end(), [](const Project& a, const Project& b) {
@@ -211,14 +211,14 @@ ServiceImpl::Task<NewApiKey> ServiceImpl::CreateKeyNow(CreateApiKey request) {
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   for (const std::string& id : dropped) keys_->Forget(id);
   keys_->Put(minted.row);
-  co_return NewApiKey{Describe(minted.row, organization_.id), std::move(minted.secret)};
+  co_return NewApiKey{KeyOf(minted.row, organization_.id), std::move(minted.secret)};
 }
 
 ServiceImpl::Task<Paged<ApiKey>> ServiceImpl::ListApiKeys(Caller caller, Page page) {
   DORMOUSE_CO_TRY(CheckPage(page));
   std::vector<ApiKey> all;
   for (const store::ApiKeyRow& row : keys_->All()) {
-    if (MaySeeKey(caller, row)) all.push_back(Describe(row, organization_.id));
+    if (MaySeeKey(caller, row)) all.push_back(KeyOf(row, organization_.id));
   }
   co_return PageOf(std::move(all), page);
 }
@@ -226,7 +226,7 @@ ServiceImpl::Task<Paged<ApiKey>> ServiceImpl::ListApiKeys(Caller caller, Page pa
 ServiceImpl::Task<ApiKey> ServiceImpl::GetApiKey(Caller caller, std::string key_id) {
   const std::optional<store::ApiKeyRow> row = keys_->Find(key_id);
   if (!row || !MaySeeKey(caller, *row)) co_return NoSuchKey();
-  co_return Describe(*row, organization_.id);
+  co_return KeyOf(*row, organization_.id);
 }
 
 ServiceImpl::Task<ApiKey> ServiceImpl::RevokeApiKey(Caller caller, std::string key_id) {
@@ -239,7 +239,7 @@ ServiceImpl::Task<ApiKey> ServiceImpl::RevokeKeyNow(std::string key_id) {
   const FifoMutex::Guard turn = co_await keys_lock_.Lock();
   std::optional<store::ApiKeyRow> row = keys_->Find(key_id);
   if (!row) co_return NoSuchKey();
-  if (row->revoked_ms) co_return Describe(*row, organization_.id);
+  if (row->revoked_ms) co_return KeyOf(*row, organization_.id);
   const std::vector<store::ApiKeyRow> all = keys_->All();
   if (CanMakeKeys(*row) && std::count_if(all.begin(), all.end(), CanMakeKeys) == 1) {
     co_return Error(ErrorCode::kConflict,
@@ -251,7 +251,7 @@ ServiceImpl::Task<ApiKey> ServiceImpl::RevokeKeyNow(std::string key_id) {
   transaction.api_keys.push_back(*row);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   keys_->Put(*row);
-  co_return Describe(*row, organization_.id);
+  co_return KeyOf(*row, organization_.id);
 }
 
 ServiceImpl::Task<Usage> ServiceImpl::GetUsage(Caller caller) {
