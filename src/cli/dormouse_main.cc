@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/arguments.h"
+#include "cli/artifacts_command.h"
 #include "cli/connect.h"
 #include "cli/contexts_command.h"
 #include "cli/data_directory.h"
@@ -50,6 +51,9 @@ int Run(const Arguments& arguments) {
           [&](const KeysArguments& keys) { return KeysCommand(backend, common, keys); },
           [&](const ProjectsArguments& projects) {
             return ProjectsCommand(backend, common, projects);
+          },
+          [&](const ArtifactsArguments& artifacts) {
+            return ArtifactsCommand(backend, common, artifacts);
           },
           [&](const EnginesArguments&) { return EnginesCommand(backend, common); },
       },

@@ -47,6 +47,9 @@ TEST_F(AccountsTest, AMissingScopeIsNamed) {
       {{"POST", "/v1/sandboxes/sbx_1/code/runs/stream"}, "code:run"},
       {{"GET", "/v1/sandboxes/sbx_1/files"}, "file:read"},
       {{"PUT", "/v1/sandboxes/sbx_1/files"}, "file:write"},
+      {{"PUT", "/v1/sandboxes/sbx_1/files/content?path=a"}, "file:write"},
+      {{"POST", "/v1/sandboxes/sbx_1/artifacts"}, "artifact:create"},
+      {{"GET", "/v1/artifacts/art_1/download"}, "artifact:read"},
       {{"POST", "/v1/api-keys"}, "api_key:create"},
       {{"GET", "/v1/api-keys"}, "api_key:read"},
       {{"DELETE", "/v1/api-keys/key_1"}, "api_key:revoke"},
@@ -62,15 +65,36 @@ TEST_F(AccountsTest, AMissingScopeIsNamed) {
   }
 }
 
-TEST_F(AccountsTest, SandboxesOfOtherProjectsAreNotThere) {
-  Grant({"sandbox:read", "code:run", "file:read"}, {"prj_1"});
+TEST_F(AccountsTest, WhatIsInOtherProjectsIsNotThere) {
+  service_.grants =
+      std::make_shared<const service::Grants>(service::Grants{true, {}, {"prj_1"}});
   EXPECT_EQ(Call("GET", "/v1/sandboxes/sbx_1").status, 200);
+  EXPECT_EQ(Call("GET", "/v1/artifacts/art_1").status, 200);
+  std::size_t tried = 0;
   for (const Route& route : Routes()) {
-    if (!NamesSandbox(route) || !service::Caller{"", service_.grants}.Has(route.scope)) continue;
+    if (!NamesSandbox(route) && !NamesArtifact(route)) continue;
     std::string path(route.pattern);
-    path.replace(path.find("{sandboxId}"), 11, "sbx_2");
-    EXPECT_EQ(Call(route.method, path).status, 404) << route.pattern;
+    const std::size_t begin = path.find('{');
+    path.replace(begin, path.find('}') + 1 - begin, NamesSandbox(route) ? "sbx_2" : "art_2");
+    // An upload is refused before its body is read.
+    EXPECT_EQ(Call(route.method, path + "?path=a", "").status, 404) << route.pattern;
+    ++tried;
   }
+  EXPECT_GT(tried, 20u);
+}
+
+TEST_F(AccountsTest, AnArtifactNeedsTheScopeToReadFilesToo) {
+  Grant({"artifact:create", "code:run"});
+  const RawResponse response =
+      Call("POST", "/v1/sandboxes/sbx_1/artifacts", R"({"path":"a"})");
+  EXPECT_EQ(response.status, 403);
+  const auto envelope = response.Json();
+  EXPECT_EQ(envelope.at("error").as_object().at("details").as_object().at("scope"), "file:read");
+  Call("POST", "/v1/sandboxes/sbx_1/code/runs", R"({"code":"1","language":"python"})");
+  EXPECT_TRUE(service_.last_run.may_create_artifacts);
+  Grant({"code:run"});
+  Call("POST", "/v1/sandboxes/sbx_1/code/runs", R"({"code":"1","language":"python"})");
+  EXPECT_FALSE(service_.last_run.may_create_artifacts);
 }
 
 TEST_F(AccountsTest, ListsAndNewSandboxesKnowTheirCaller) {

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "http/text.h"
+#include "http/upload.h"
 
 namespace dormouse::http {
 namespace {
@@ -74,7 +75,9 @@ Result<Admission> Api::Admit(const Request& head, Trust trust, HeaderList& heade
   if (!match.ok()) return std::move(match).error();
   admission.match = std::move(match).value();
   const Route& route = *admission.match.route;
-  if (!route.scope.empty() && !admission.caller.Has(route.scope)) return MissingScope(route.scope);
+  for (const std::string_view scope : {route.scope, route.also_scope}) {
+    if (!scope.empty() && !admission.caller.Has(scope)) return MissingScope(scope);
+  }
   DORMOUSE_ASSIGN(admission.query, Query::Parse(parts.second));
   admission.body_limit = BodyLimit(route.body, config_);
   return admission;
@@ -112,12 +115,21 @@ boost::asio::awaitable<void> Api::Remember(RequestsInProgress::Ticket& ticket,
   ticket.Release();
 }
 
+boost::asio::awaitable<Result<void>> Api::CheckAccess(const Admission& admission) const {
+  const Route& route = *admission.match.route;
+  if (NamesSandbox(route)) {
+    co_return co_await service_.CheckAccess(admission.caller, admission.match.path[0]);
+  }
+  if (NamesArtifact(route)) {
+    co_return co_await service_.CheckArtifactAccess(admission.caller, admission.match.path[0]);
+  }
+  co_return Result<void>();
+}
+
 boost::asio::awaitable<Result<Response>> Api::Answer(const Request& request,
                                                      const Admission& admission) const {
   const Route& route = *admission.match.route;
-  if (NamesSandbox(route)) {
-    DORMOUSE_CO_TRY(co_await service_.CheckAccess(admission.caller, admission.match.path[0]));
-  }
+  DORMOUSE_CO_TRY(co_await CheckAccess(admission));
   DORMOUSE_CO_ASSIGN(Repetition repetition, co_await FindRepetition(request, admission));
   if (repetition.answer) co_return *std::move(repetition.answer);
   const Call call{service_,        config_,           executor_,         request, admission.match.path,
@@ -125,6 +137,13 @@ boost::asio::awaitable<Result<Response>> Api::Answer(const Request& request,
   Result<Response> result = co_await route.handler(call);
   if (repetition.ticket) co_await Remember(*repetition.ticket, result);
   co_return result;
+}
+
+boost::asio::awaitable<Result<service::Service::Upload>> Api::BeginUpload(
+    const Request& head, const Admission& admission) const {
+  DORMOUSE_CO_TRY(co_await CheckAccess(admission));
+  DORMOUSE_CO_ASSIGN(auto target, ParseUpload(head, admission.query, admission.match.path[0]));
+  co_return co_await service_.BeginUpload(std::move(target));
 }
 
 boost::asio::awaitable<Response> Api::Handle(Request request, Admission admission) const {

@@ -44,6 +44,11 @@ class Api {
   // `headers` gets what belongs on the response whatever becomes of the request.
   Result<Admission> Admit(const Request& head, Trust trust, HeaderList& headers) const;
 
+  // For a route whose body is a file: where to write it, before a byte of it is read. The file goes back in
+  // `Request::upload`.
+  boost::asio::awaitable<Result<service::Service::Upload>> BeginUpload(
+      const Request& head, const Admission& admission) const;
+
   // Always answers: failures become error responses. `request.body` must keep to
   // `admission.body_limit`.
   boost::asio::awaitable<Response> Handle(Request request, Admission admission) const;
@@ -57,6 +62,8 @@ class Api {
   };
   boost::asio::awaitable<Result<Repetition>> FindRepetition(const Request& request,
                                                             const Admission& admission) const;
+  // What the path names must be in the caller's projects.
+  boost::asio::awaitable<Result<void>> CheckAccess(const Admission& admission) const;
   boost::asio::awaitable<Result<Response>> Answer(const Request& request,
                                                   const Admission& admission) const;
   // Stores the answer of a first request, unless its operation has done so, and lets others be first.

@@ -24,6 +24,11 @@ constexpr Route Keyed(std::string_view pattern, std::string_view scope, Handler 
   return {"POST", pattern, handler, scope, Access::kKey, body, Repeat::kKeyed};
 }
 
+constexpr Route AlsoNeeds(std::string_view scope, Route route) {
+  route.also_scope = scope;
+  return route;
+}
+
 constexpr Route kRoutes[] = {
     Open("/healthz", Healthz),
     Open("/metrics", Metrics),
@@ -69,12 +74,22 @@ constexpr Route kRoutes[] = {
     Plain("GET", "/v1/sandboxes/{sandboxId}/files", "file:read", ListFiles),
     Plain("PUT", "/v1/sandboxes/{sandboxId}/files", "file:write", WriteFile, BodySize::kFile),
     Plain("DELETE", "/v1/sandboxes/{sandboxId}/files", "file:write", DeleteFile),
+    Plain("PUT", "/v1/sandboxes/{sandboxId}/files/content", "file:write", UploadFile,
+          BodySize::kUpload),
     Plain("GET", "/v1/sandboxes/{sandboxId}/files/stat", "file:read", StatFile),
     Plain("GET", "/v1/sandboxes/{sandboxId}/files/read", "file:read", ReadFile),
     Plain("POST", "/v1/sandboxes/{sandboxId}/files/mkdir", "file:write", MakeDirectory),
     Plain("POST", "/v1/sandboxes/{sandboxId}/files/move", "file:write", MoveFile),
     Plain("POST", "/v1/sandboxes/{sandboxId}/files/download-url", "file:read", DownloadUrl),
     Plain("GET", "/v1/sandboxes/{sandboxId}/files/download", "file:read", DownloadFile),
+
+    AlsoNeeds("file:read",
+              Keyed("/v1/sandboxes/{sandboxId}/artifacts", "artifact:create", CreateArtifact)),
+    Plain("GET", "/v1/sandboxes/{sandboxId}/artifacts", "artifact:read", ListArtifacts),
+    Plain("GET", "/v1/artifacts/{artifactId}", "artifact:read", GetArtifact),
+    Plain("DELETE", "/v1/artifacts/{artifactId}", "artifact:delete", DeleteArtifact),
+    Plain("POST", "/v1/artifacts/{artifactId}/download-url", "artifact:read", ArtifactDownloadUrl),
+    Plain("GET", "/v1/artifacts/{artifactId}/download", "artifact:read", DownloadArtifact),
 };
 
 // Splits off the first segment, without its leading slash.
@@ -112,6 +127,10 @@ bool NamesSandbox(const Route& route) {
   return route.pattern.starts_with("/v1/sandboxes/{sandboxId}");
 }
 
+bool NamesArtifact(const Route& route) {
+  return route.pattern.starts_with("/v1/artifacts/{artifactId}");
+}
+
 std::uint64_t BodyLimit(BodySize size, const service::Config& config) {
   constexpr std::uint64_t kFields = 64u << 10;
   switch (size) {
@@ -122,6 +141,8 @@ std::uint64_t BodyLimit(BodySize size, const service::Config& config) {
     case BodySize::kFile:
       // In JSON a byte may take six characters (\u0000).
       return config.direct_file_bytes * 6 + kFields;
+    case BodySize::kUpload:
+      return config.workspace_bytes;
   }
   return kFields;
 }

@@ -52,6 +52,7 @@ enum class BodySize {
   kSmall,  // a few fields
   kRun,    // code and standard input
   kFile,   // a file in JSON, all of it escaped
+  kUpload,  // a file as it is: goes to disk as it comes in, see Api::BeginUpload
 };
 
 // Whether an Idempotency-Key makes the request safe to repeat.
@@ -65,12 +66,14 @@ struct Route {
   Access access = Access::kKey;
   BodySize body = BodySize::kSmall;
   Repeat repeat = Repeat::kPlain;
+  std::string_view also_scope = {};  // besides `scope`
 };
 
 std::span<const Route> Routes();
 
-// Whether the first value of the path is a sandbox, to which the caller must have access.
+// Whether the first value of the path is a sandbox, or an artifact, to which the caller must have access.
 bool NamesSandbox(const Route& route);
+bool NamesArtifact(const Route& route);
 
 std::uint64_t BodyLimit(BodySize size, const service::Config& config);
 

@@ -99,6 +99,13 @@ ServiceImpl::Task<void> ServiceImpl::CheckAccess(Caller caller, std::string sand
   co_return Error(ErrorCode::kNotFound, "there is no such sandbox");
 }
 
+ServiceImpl::Task<void> ServiceImpl::CheckArtifactAccess(Caller caller, std::string artifact_id) {
+  if (!caller.IsRestricted()) co_return Result<void>();
+  DORMOUSE_CO_ASSIGN(const store::ArtifactRow row, co_await FindArtifact(std::move(artifact_id)));
+  if (caller.MaySee(row.project_id)) co_return Result<void>();
+  co_return Error(ErrorCode::kNotFound, "there is no such artifact");
+}
+
 Result<std::string> ServiceImpl::ChooseProject(const Caller& caller,
                                                const std::string& project_id) const {
   std::string chosen = project_id;

@@ -214,6 +214,7 @@ ServiceImpl::Task<void> ServiceImpl::CommitEffects(RunJob& job, const scheduler:
   transaction.contexts.push_back(row);
   transaction.touched.push_back({job.sandbox->id, "", row.last_used_ms});
   for (workspace::StagedContent& content : effects.contents) std::move(content).AddTo(transaction);
+  if (job.artifacts) job.artifacts->AddTo(transaction);
 
   FifoMutex::Guard tree_turn;
   std::shared_ptr<workspace::Workspace> workspace;
@@ -241,6 +242,7 @@ ServiceImpl::Task<void> ServiceImpl::CommitEffects(RunJob& job, const scheduler:
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   job.answered = true;
   if (workspace) workspace->Applied(change);
+  if (job.artifacts) job.artifacts->Committed();
   {
     const std::lock_guard lock(job.sandbox->mutex);
     job.sandbox->row.last_used_ms = row.last_used_ms;
@@ -310,6 +312,7 @@ boost::asio::awaitable<void> ServiceImpl::Settle(RunJob& job, scheduler::RunOutc
     } else {
       context.needs_base = true;
     }
+    WithdrawArtifacts(job, result);
     co_await CommitCount(job, result.stale_reason, result);
   } else if (!durable || !alive) {
     DropWorker(context, Memory::kSaved);
@@ -329,6 +332,12 @@ ServiceImpl::Task<void> ServiceImpl::Save(RunJob& job, scheduler::RunOutcome& ou
   }
   if (durable && job.context->needs_base && !outcome.snapshot->base) {
     co_return BadOutcome("a snapshot that builds on one that was lost");
+  }
+  if (job.artifacts && job.artifacts->has_captured()) {
+    co_await OnPool(pool_, [&job, &result] {
+      job.artifacts->FinishStreams(result);
+      return true;
+    });
   }
   DORMOUSE_CO_ASSIGN(RunEffects effects, co_await Prepare(job, outcome));
   co_return co_await CommitEffects(job, outcome, std::move(effects), result);

@@ -36,6 +36,9 @@ idle_eviction_ms = 1000
 [limits]
 contexts_per_sandbox = 3
 max_timeout_ms = 120000
+[artifacts]
+retention_days = 2
+sandbox_bytes = 5000
 [bindings.PY]
 engine = "python-3.13"
 contexts = false
@@ -50,6 +53,9 @@ default = false
   EXPECT_EQ(config->idle_eviction.count(), 1000);
   EXPECT_EQ(config->contexts_per_sandbox, 3u);
   EXPECT_EQ(config->max_timeout.count(), 120'000);
+  EXPECT_EQ(config->artifact_retention, std::chrono::hours(48));
+  EXPECT_EQ(config->artifact_sandbox_bytes, 5'000u);
+  EXPECT_EQ(config->artifact_bytes, Config{}.artifact_bytes);
   EXPECT_EQ(config->bindings.at("PY").engine, "python-3.13");
   EXPECT_FALSE(config->bindings.at("PY").contexts);
   EXPECT_FALSE(config->bindings.at("PY").is_default);

@@ -35,6 +35,7 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
     co_await ExpireSandboxes();
     if (tick % kIdleTicks == 0) co_await ExpireIdleSandboxes();
     co_await KeepAccounts();
+    co_await ExpireArtifacts();
     ForgetUnusedSandboxes();
     if (tick % kTotalsTicks == 0) {
       co_await OnPool(pool_, [this] {
@@ -42,7 +43,10 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
         return true;
       });
     }
-    if (tick % kSweepTicks == 0) co_await SweepContents();
+    if (tick % kSweepTicks == 0) {
+      co_await DropOldTombstones();
+      co_await SweepContents();
+    }
   }
 }
 

@@ -7,7 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/base64.h"
 #include "common/utf8.h"
+#include "service/content_check.h"
 
 namespace dormouse::service {
 namespace {
@@ -78,6 +80,67 @@ std::string ToText(const json::value& value) {
   return text;
 }
 
+// The end of the string that starts at `at`, behind its closing quote.
+std::size_t SkipString(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// Copies the value that starts at `at` without blanks, as the guest wrote it: parsing would have cost numbers their
+// digits. Leaves `at` behind the value. `text` is known to be valid JSON.
+std::string CopyValue(std::string_view text, std::size_t& at) {
+  std::string copy;
+  std::size_t depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (IsBlank(c)) continue;
+    if (depth == 0 && (c == ',' || c == '}' || c == ']')) break;
+    if (c == '"') {
+      const std::size_t end = SkipString(text, at);
+      copy += text.substr(at, end - at);
+      at = end - 1;
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    copy += c;
+  }
+  return copy;
+}
+
+// The members of an object, in order and with keys and values as they were written; none of any other value. `text` is
+// known to be valid JSON, or empty.
+using Members = std::vector<std::pair<std::string, std::string>>;
+Members MembersOf(std::string_view text) {
+  Members members;
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos || text[start] != '{') return members;
+  for (std::size_t at = start + 1; at < text.size();) {
+    if (text[at] != '"') {
+      if (text[at++] == '}') break;
+      continue;
+    }
+    const std::size_t end = SkipString(text, at);
+    std::string key(text.substr(at + 1, end - at - 2));
+    at = std::min(text.find(':', end), text.size() - 1) + 1;
+    members.emplace_back(std::move(key), CopyValue(text, at));
+  }
+  return members;
+}
+
+// The last value of that key, which is also the one that counts when the object is parsed; empty if there is none.
+std::string_view RawMember(const Members& members, std::string_view key) {
+  std::string_view value;
+  for (const auto& [name, raw] : members) {
+    if (name == key) value = raw;
+  }
+  return value;
+}
+
 CodeOutput Rejected(std::string_view format, std::string_view reason, bool is_result) {
   CodeOutput output;
   output.kind = CodeOutput::Kind::kRejected;
@@ -109,6 +172,11 @@ std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
   const std::optional<json::value> parsed = Parse(text);
   const json::object* object = parsed ? parsed->if_object() : nullptr;
   const json::value* data = object != nullptr ? object->if_contains("data") : nullptr;
+  if (object != nullptr && object->contains("rejected")) {
+    // The worker's word for a display that it did not pass on.
+    Add(Rejected("application/json", "output_too_large", false), outputs);
+    return outputs;
+  }
   if (data == nullptr || !data->is_object()) {
     Add(Rejected("application/json", "unsupported_format", false), outputs);
     return outputs;
@@ -123,9 +191,18 @@ std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
   std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
   });
+  std::optional<Members> written;
   for (const auto& [order, item] : items) {
     if (count_ > limits_.outputs) break;
-    Add(MapOne(item->key(), &item->value(), is_result), outputs);
+    std::string_view raw;
+    if (FormatOf(item->key()).shape == Shape::kJson) {
+      if (!written) {
+        const Members bundle = MembersOf(text);
+        written = MembersOf(RawMember(bundle, "data"));
+      }
+      raw = RawMember(*written, item->key());
+    }
+    Add(MapOne(item->key(), &item->value(), raw, is_result), outputs);
   }
   return outputs;
 }
@@ -139,13 +216,12 @@ void OutputMapper::Add(CodeOutput output, std::vector<CodeOutput>& outputs) {
   outputs.push_back(std::move(output));
 }
 
-CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, bool is_result) {
+CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, std::string_view written,
+                                bool is_result) {
   const json::value& value = *static_cast<const json::value*>(opaque);
   const Format format = FormatOf(mime);
   if (format.shape == Shape::kUnsupported) return Rejected(mime, "unsupported_format", is_result);
-  if (format.shape == Shape::kArtifact) {
-    return Rejected(format.name, "requires_artifact_promotion", is_result);
-  }
+  if (format.shape == Shape::kArtifact) return PromoteMedia(format.name, mime, opaque, is_result);
   CodeOutput output;
   output.format = format.name;
   output.is_result = is_result;
@@ -166,13 +242,66 @@ CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, bool 
     output.size_bytes = whole.size();
     if (kept.empty() && !whole.empty()) return Rejected(format.name, "output_too_large", is_result);
   } else {
-    output.value_json = ToText(value);
+    // A key that was written with escapes is not found; its value loses no more than digits.
+    output.value_json = written.empty() ? ToText(value) : std::string(written);
     output.size_bytes = output.value_json.size();
     if (output.value_json.size() > allowed) {
-      return Rejected(format.name, "output_too_large", is_result);
+      if (promotion_ == Promotion::kOff) return Rejected(format.name, "output_too_large", is_result);
+      return Promote(format.name, mime, output.value_json, false, is_result);
     }
   }
   used_bytes_ += output.value_json.size();
+  return output;
+}
+
+CodeOutput OutputMapper::PromoteMedia(std::string_view format, std::string_view mime,
+                                      const void* opaque, bool is_result) {
+  const json::value& value = *static_cast<const json::value*>(opaque);
+  if (promotion_ == Promotion::kOff) {
+    return Rejected(format, "requires_artifact_promotion", is_result);
+  }
+  if (!value.is_string()) return Rejected(format, "unsupported_format", is_result);
+  std::string_view bytes = View(value.get_string());
+  std::string decoded;
+  if (format == "png" || format == "jpeg") {
+    decoded = bytes;
+    // Encoders break lines.
+    std::erase_if(decoded, [](char c) { return c == '\n' || c == '\r'; });
+    std::optional<std::string> picture = Base64Decode(decoded);
+    if (!picture) return Rejected(format, "unsupported_format", is_result);
+    decoded = *std::move(picture);
+    bytes = decoded;
+  }
+  const ContentCheck check = CheckContent(format, bytes);
+  if (check.fit == Fit::kMismatch) return Rejected(format, "unsupported_format", is_result);
+  if (check.fit == Fit::kUnsafe) return Rejected(format, "unsafe_active_content", is_result);
+  return Promote(format, mime, bytes, check.active, is_result);
+}
+
+CodeOutput OutputMapper::Promote(std::string_view format, std::string_view mime,
+                                 std::string_view bytes, bool is_active, bool is_result) {
+  if (promotion_ == Promotion::kForbidden) {
+    return Rejected(format, "artifact_scope_required", is_result);
+  }
+  // Beyond the limit nothing is kept: Add would throw its reference away.
+  if (count_ == limits_.outputs) return Rejected(format, "output_too_large", is_result);
+  const bool is_medium = format == "png" || format == "jpeg" || format == "svg" || format == "html";
+  PromotedOutput promoted;
+  promoted.number = count_ + 1;
+  promoted.content_type = mime;
+  promoted.extension = is_medium ? format : "json";
+  promoted.bytes = bytes;
+  promoted.is_active = is_active;
+  OutputPromoter::Kept kept = promoter_->Keep(promoted);
+  if (kept.artifact_id.empty()) return Rejected(format, kept.reason, is_result);
+  CodeOutput output;
+  output.kind = CodeOutput::Kind::kArtifact;
+  output.format = format;
+  output.artifact_id = std::move(kept.artifact_id);
+  output.content_type = mime;
+  output.size_bytes = bytes.size();
+  output.active_content = is_active;
+  output.is_result = is_result;
   return output;
 }
 

@@ -43,6 +43,7 @@ class Service {
   virtual Result<Caller> Authenticate(std::string_view secret) const = 0;
   // kNotFound when there is no such sandbox in the caller's projects. Every route that names a sandbox asks this first.
   virtual Async<void> CheckAccess(Caller caller, std::string sandbox_id) = 0;
+  virtual Async<void> CheckArtifactAccess(Caller caller, std::string artifact_id) = 0;
 
   virtual Async<Project> CreateProject(std::string name, Answerer<Project> answer) = 0;
   virtual Async<Paged<Project>> ListProjects(Caller caller, Page page) = 0;
@@ -123,6 +124,32 @@ class Service {
   };
   virtual Async<FileInfo> Move(MoveFile request) = 0;
   virtual Async<void> DeleteFile(std::string sandbox_id, std::string path) = 0;
+
+  // A file of any size that comes in pieces: the caller writes it to `file`, at most `limit_bytes`, and hands it back.
+  struct UploadTarget {
+    std::string sandbox_id;
+    std::string path;
+    bool create_parents = false;
+    bool overwrite = true;
+  };
+  struct Upload {
+    FileDescriptor file;
+    std::uint64_t limit_bytes = 0;
+  };
+  // Fails at once for what could not be written anyway. Reserves nothing.
+  virtual Async<Upload> BeginUpload(UploadTarget target) = 0;
+  virtual Async<FileInfo> FinishUpload(UploadTarget target, FileDescriptor file) = 0;
+
+  // Artifacts outlive their sandbox, until they are deleted or their retention is over.
+  virtual Async<Artifact> Create(CreateArtifact request) = 0;
+  virtual Async<Paged<Artifact>> List(ListArtifacts request) = 0;
+  virtual Async<Artifact> GetArtifact(std::string artifact_id) = 0;  // also a deleted one
+  struct OpenedArtifact {
+    Artifact artifact;
+    FileDescriptor descriptor;  // of an immutable content
+  };
+  virtual Async<OpenedArtifact> OpenArtifact(std::string artifact_id) = 0;  // kNotFound when deleted
+  virtual Async<Artifact> DeleteArtifact(std::string artifact_id) = 0;      // again: the same answer
 
   // Prometheus text format.
   virtual std::string Metrics() const = 0;

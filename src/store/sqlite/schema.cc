@@ -10,7 +10,7 @@ namespace {
 // Step n takes a database from version n to n + 1. Released steps never change.
 //
 // Inline bytes have tables of their own, so that counting references does not rewrite them. `refs` counts the
-// generations that list a segment, and the tree entries that name a content.
+// generations that list a segment, and the tree entries and artifacts that name a content.
 constexpr const char* kSteps[] = {
     R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -57,8 +57,20 @@ CREATE TABLE tree(
   size_bytes INTEGER NOT NULL, mode INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   target TEXT NOT NULL, PRIMARY KEY(sandbox_id, path)) WITHOUT ROWID;
 )sql",
+    R"sql(
+CREATE TABLE artifacts(
+  id TEXT PRIMARY KEY, org_id TEXT NOT NULL, project_id TEXT NOT NULL, sandbox_id TEXT NOT NULL,
+  run_id TEXT NOT NULL, name TEXT NOT NULL, content_type TEXT NOT NULL,
+  active_content INTEGER NOT NULL, digest BLOB, size_bytes INTEGER NOT NULL,
+  source_path TEXT NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER,
+  deleted_ms INTEGER) WITHOUT ROWID;
+CREATE INDEX artifacts_by_sandbox ON artifacts(sandbox_id, created_ms DESC, id DESC);
+CREATE INDEX artifacts_by_expiry ON artifacts(expires_ms)
+  WHERE expires_ms IS NOT NULL AND deleted_ms IS NULL;
+CREATE INDEX artifacts_by_deletion ON artifacts(deleted_ms) WHERE deleted_ms IS NOT NULL;
+)sql",
     // Keys with scopes, projects, usage, answers to repeated requests. Keys of before may do everything ('*'), and
-    // sandboxes of before belong to the default project.
+    // what was made before belongs to the default project.
     R"sql(
 ALTER TABLE api_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT '*';
 ALTER TABLE api_keys ADD COLUMN project_ids TEXT NOT NULL DEFAULT '';
@@ -73,6 +85,8 @@ INSERT INTO projects(id, org_id, name, created_ms)
     CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) FROM meta WHERE key = 'org_id';
 INSERT INTO meta(key, value) SELECT 'default_project_id', id FROM projects;
 UPDATE sandboxes SET org_id = (SELECT value FROM meta WHERE key = 'org_id'),
+  project_id = (SELECT value FROM meta WHERE key = 'default_project_id');
+UPDATE artifacts SET org_id = (SELECT value FROM meta WHERE key = 'org_id'),
   project_id = (SELECT value FROM meta WHERE key = 'default_project_id');
 CREATE INDEX sandboxes_by_template ON sandboxes(template_slug) WHERE destroyed_ms IS NULL;
 
