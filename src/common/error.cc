@@ -39,6 +39,10 @@ constexpr ErrorInfo kTable[] = {
     {ErrorCode::kUnsupportedMediaType, "invalid_request", 415, false},
     {ErrorCode::kFeatureNotEnabled, "feature_not_enabled", 403, false},
     {ErrorCode::kSandboxTtlExceeded, "sandbox_ttl_exceeded", 400, false},
+    {ErrorCode::kInvalidMetadataKey, "invalid_metadata_key", 400, false},
+    {ErrorCode::kInvalidMetadataValue, "invalid_metadata_value", 400, false},
+    {ErrorCode::kMetadataTooLarge, "metadata_too_large", 400, false},
+    {ErrorCode::kMetadataTooManyKeys, "metadata_too_many_keys", 400, false},
 };
 
 }  // namespace

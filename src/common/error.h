@@ -44,6 +44,10 @@ enum class ErrorCode : std::uint16_t {
   kUnsupportedMediaType = 29,
   kFeatureNotEnabled = 30,
   kSandboxTtlExceeded = 31,
+  kInvalidMetadataKey = 40,
+  kInvalidMetadataValue = 41,
+  kMetadataTooLarge = 42,
+  kMetadataTooManyKeys = 43,
 };
 
 // How a code looks from outside. `api_name` is stable; clients branch on it.

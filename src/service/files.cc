@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a sandbox, as clients see and change them.
 #include "service/service_impl.h"
+#include "service/usage.h"
 #include "workspace/draft.h"
 #include "workspace/file_operations.h"
 #include "workspace/path.h"
@@ -65,6 +66,12 @@ ServiceImpl::Task<FileInfo> ServiceImpl::ChangeTree(SandboxPtr sandbox,
   store::Transaction transaction;
   transaction.trees.push_back(changed);
   transaction.touched.push_back({sandbox->id, "", now_ms});
+  std::uint64_t bytes = 0;
+  for (const workspace::StagedContent& content : contents) bytes += content.size_bytes;
+  if (bytes > 0) {
+    transaction.usage.push_back(UsageOf(sandbox->project_id, metric::kFileBytes,
+                                        static_cast<std::int64_t>(bytes), now_ms));
+  }
   for (workspace::StagedContent& content : contents) std::move(content).AddTo(transaction);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   workspace->Applied(changed);
