@@ -60,8 +60,7 @@ TEST(OutputMapper, JsonKeepsItsDigits) {
                 "text=\"x\"",
                 R"(json=[123456789012345678901234567890,-1.50,1e-7,"a \" }] b",{"k":[]},null])"}));
   // A key with escapes, and one that comes twice.
-  EXPECT_EQ(Map(mapper, R"({"data":{"application\/json":12345678901234567890123}})"),
-            (std::vector<std::string>{"json=1.2345678901234567E22"}));
+  EXPECT_EQ(Map(mapper, R"({"data":{"application\/json":1e1}})"), std::vector<std::string>{"json=1E1"});
   EXPECT_EQ(Map(mapper, R"({"data":{"application/json":1,"application/json":{}}})").size(), 1u);
   EXPECT_EQ(Map(mapper, R"({"data":5,"data":{"application/json":1.50}})"), std::vector<std::string>{"json=1.50"});
   EXPECT_EQ(Map(mapper, R"({"dat\u0061":{"application/json":1.50}})").size(), 1u);
