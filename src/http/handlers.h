@@ -16,6 +16,10 @@ HandlerResult OpenApi(const Call& call);
 HandlerResult ListBindings(const Call& call);
 HandlerResult Capabilities(const Call& call);
 
+// handlers_not_enabled.cc: kFeatureNotEnabled
+HandlerResult NoCommands(const Call& call);
+HandlerResult NoPreviews(const Call& call);
+
 // handlers_accounts.cc
 HandlerResult ListProjects(const Call& call);
 HandlerResult CreateProject(const Call& call);

@@ -44,6 +44,7 @@ HandlerResult Capabilities(const Call& call) {
     json.Value(feature);
   }
   json.EndArray();
+  json.Key("notEnabled").BeginArray().Value("commands").Value("previews").EndArray();
   json.Key("limits").BeginObject();
   json.Field("contextsPerSandbox", config.contexts_per_sandbox);
   json.Field("codeBytes", config.code_bytes).Field("stdinBytes", config.stdin_bytes);

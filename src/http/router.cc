@@ -90,6 +90,19 @@ constexpr Route kRoutes[] = {
     Plain("DELETE", "/v1/artifacts/{artifactId}", "artifact:delete", DeleteArtifact),
     Plain("POST", "/v1/artifacts/{artifactId}/download-url", "artifact:read", ArtifactDownloadUrl),
     Plain("GET", "/v1/artifacts/{artifactId}/download", "artifact:read", DownloadArtifact),
+
+    Plain("POST", "/v1/sandboxes/{sandboxId}/commands", "command:run", NoCommands),
+    Plain("POST", "/v1/sandboxes/{sandboxId}/commands/run", "command:run", NoCommands),
+    Plain("POST", "/v1/sandboxes/{sandboxId}/commands/start", "command:run", NoCommands),
+    Plain("GET", "/v1/commands/{commandId}", "command:read", NoCommands),
+    Plain("POST", "/v1/commands/{commandId}/cancel", "command:cancel", NoCommands),
+    Plain("GET", "/v1/commands/{commandId}/logs", "command:read", NoCommands),
+    Plain("GET", "/v1/commands/{commandId}/stream", "command:read", NoCommands),
+    Plain("POST", "/v1/commands/{commandId}/logs/download-url", "command:read", NoCommands),
+    Plain("POST", "/v1/sandboxes/{sandboxId}/previews", "preview:create", NoPreviews),
+    Plain("GET", "/v1/sandboxes/{sandboxId}/previews", "preview:read", NoPreviews),
+    Plain("GET", "/v1/previews/{previewId}", "preview:read", NoPreviews),
+    Plain("DELETE", "/v1/previews/{previewId}", "preview:revoke", NoPreviews),
 };
 
 // Splits off the first segment, without its leading slash.
