@@ -206,5 +206,17 @@ TEST(Compaction, PaysWhenTheTopOutweighsTheBase) {
   EXPECT_TRUE(WantsCompaction(std::vector<store::SegmentRef>(16, {1, 1})));
 }
 
+TEST(OutputMapper, TypesThatTheWorkerLeftOutAreRejectedByName) {
+  OutputMapper mapper({.output_bytes = 100, .run_bytes = 100, .outputs = 10});
+  const auto outputs = mapper.Map(
+      R"({"data":{"text/plain":"x"},"tooLarge":["image/png","application/x",5],"isResult":true})");
+  ASSERT_EQ(outputs.size(), 3u);
+  EXPECT_EQ(outputs[0].format, "text");
+  EXPECT_EQ(outputs[1].format, "png");
+  EXPECT_EQ(outputs[1].reason, "output_too_large");
+  EXPECT_TRUE(outputs[1].is_result);
+  EXPECT_EQ(outputs[2].format, "application/x");
+}
+
 }  // namespace
 }  // namespace dormouse::service
