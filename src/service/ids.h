@@ -17,6 +17,8 @@ inline std::string NewId(std::string_view prefix) {
 inline std::string NewSandboxId() { return NewId("sbx_"); }
 inline std::string NewContextId() { return NewId("cctx_"); }
 inline std::string NewRunId() { return NewId("run_"); }
+inline std::string NewWorkspaceRunId() { return NewId("wsr_"); }
+inline std::string NewUploadId() { return NewId("upl_"); }
 inline std::string NewKeyId() { return NewId("key_"); }
 
 // One organisation with one project, until there is more to tell apart.

@@ -16,6 +16,7 @@
 #include "common/result.h"
 #include "service/config.h"
 #include "service/types.h"
+#include "service/workspace_run_types.h"
 
 namespace dormouse::scheduler {
 class WorkerHost;
@@ -109,6 +110,9 @@ class Service {
   };
   virtual Async<FileInfo> Move(MoveFile request) = 0;
   virtual Async<void> DeleteFile(std::string sandbox_id, std::string path) = 0;
+
+  // Jobs over whole workspaces.
+  virtual WorkspaceRunService& workspace_runs() = 0;
 
   // Prometheus text format.
   virtual std::string Metrics() const = 0;

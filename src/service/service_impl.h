@@ -40,6 +40,7 @@ using SandboxPtr = std::shared_ptr<SandboxState>;
 using ContextPtr = std::shared_ptr<ContextState>;
 
 class RunEvents;
+class WorkspaceRuns;
 
 class ServiceImpl final : public Service {
  public:
@@ -85,12 +86,14 @@ class ServiceImpl final : public Service {
   Async<FileInfo> Make(MakeDirectory request) override;
   Async<FileInfo> Move(MoveFile request) override;
   Async<void> DeleteFile(std::string sandbox_id, std::string path) override;
+  WorkspaceRunService& workspace_runs() override;
 
   std::string Metrics() const override;
 
  private:
   template <typename T>
   using Task = boost::asio::awaitable<Result<T>>;
+  friend class WorkspaceRuns;
 
   // A run on its way through the service.
   struct RunJob {
@@ -196,6 +199,8 @@ class ServiceImpl final : public Service {
   Task<FileInfo> ChangeTree(SandboxPtr sandbox, std::vector<workspace::StagedContent> contents,
                             Change change);
   Task<FileInfo> WriteNow(SandboxPtr sandbox, WriteFile request);
+  // Unpacks a stored .tar.gz over the workspace. Errors are those of workspace::ArchiveReader and of the quota.
+  Task<void> ExtractArchive(std::string sandbox_id, Sha256Digest archive, std::uint64_t archive_bytes);
 
   // ── housekeeping.cc
   boost::asio::awaitable<void> Housekeeping();
@@ -229,6 +234,8 @@ class ServiceImpl final : public Service {
   std::shared_ptr<Event> drained_;
   store::StoreTotals totals_;
   std::shared_ptr<boost::asio::steady_timer> housekeeping_timer_;
+
+  const std::unique_ptr<WorkspaceRuns> workspace_runs_;
 
   // Ends first: workers must be gone before what they call into.
   std::unique_ptr<scheduler::WorkerHost> host_;

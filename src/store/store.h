@@ -29,6 +29,7 @@
 #include "store/content_pins.h"
 #include "store/data_files.h"
 #include "store/rows.h"
+#include "store/workspace_run_rows.h"
 
 namespace dormouse::store {
 
@@ -56,6 +57,13 @@ struct Transaction {
   std::vector<TreeChange> trees;
   std::vector<std::string> dropped_contexts;       // with their generations
   std::vector<std::string> dropped_sandbox_data;   // contexts, generations and tree; the row stays
+  // New or replaced. An archive that is stored, and an upload whose status is "uploaded", refer to their content:
+  // the transaction fails as a whole with kConflict when that is gone.
+  std::vector<WorkspaceRunRow> workspace_runs;
+  std::vector<WorkspaceRunEventRow> workspace_run_events;  // new
+  std::vector<WorkspaceUploadRow> workspace_uploads;       // new or replaced
+  std::vector<std::string> dropped_workspace_uploads;
+  std::vector<std::string> dropped_workspace_runs;  // with events and uploads
 
   // The files that `segments` and `contents` name. Removed when the transaction fails.
   std::vector<PlacedFile> files;
@@ -117,6 +125,24 @@ class Store {
   // A readable descriptor of a content: a file, or sealed memory. kNotFound.
   virtual Result<FileDescriptor> OpenContent(const Sha256Digest& digest) = 0;
   virtual Result<StoreTotals> ReadTotals() = 0;
+
+  virtual Result<std::optional<WorkspaceRunRow>> ReadWorkspaceRun(std::string_view id) = 0;
+  virtual Result<std::vector<WorkspaceRunRow>> ReadWorkspaceRuns(const WorkspaceRunQuery& query) = 0;
+  // Those with a status between "started" and "ended".
+  virtual Result<std::vector<WorkspaceRunRow>> ReadActiveWorkspaceRuns() = 0;
+  // Ended before `ended_before_ms`.
+  virtual Result<std::vector<std::string>> ReadOldWorkspaceRuns(std::int64_t ended_before_ms,
+                                                                std::uint32_t limit) = 0;
+  // Never started, and made before `created_before_ms`.
+  virtual Result<std::vector<std::string>> ReadForgottenWorkspaceRuns(
+      std::int64_t created_before_ms, std::uint32_t limit) = 0;
+  // In order, those after `after_seq`.
+  virtual Result<std::vector<WorkspaceRunEventRow>> ReadWorkspaceRunEvents(
+      std::string_view run_id, std::int64_t after_seq, std::uint32_t limit) = 0;
+  virtual Result<std::optional<WorkspaceUploadRow>> ReadWorkspaceUpload(std::string_view id) = 0;
+  virtual Result<std::vector<WorkspaceUploadRow>> ReadWorkspaceUploads(std::string_view run_id) = 0;
+  virtual Result<std::vector<WorkspaceUploadRow>> ReadExpiredWorkspaceUploads(
+      std::int64_t now_ms, std::uint32_t limit) = 0;
 
   // Removes up to `limit` contents that no tree refers to and nobody pins. Returns how many.
   virtual boost::asio::awaitable<Result<std::size_t>> SweepContents(std::size_t limit) = 0;

@@ -30,6 +30,7 @@ Result<void> Applier::Apply(const Transaction& transaction) {
   for (const auto& change : transaction.trees) DORMOUSE_TRY(ApplyTree(change));
   for (const auto& id : transaction.dropped_contexts) DORMOUSE_TRY(DropContext(id));
   for (const auto& id : transaction.dropped_sandbox_data) DORMOUSE_TRY(DropSandboxData(id));
+  DORMOUSE_TRY(ApplyWorkspaceRuns(transaction));
   DORMOUSE_TRY(SettleSegments());
   return SettleContents();
 }

@@ -15,6 +15,10 @@ namespace dormouse::store::sqlite {
 std::string EncodeMap(const StringMap& map);
 Result<StringMap> DecodeMap(std::string_view json);
 
+// A JSON array of arrays of `width` strings each.
+std::string EncodeTable(const std::vector<std::vector<std::string>>& table);
+Result<std::vector<std::vector<std::string>>> DecodeTable(std::string_view json, std::size_t width);
+
 // Per segment: id (u64), size (u64), little-endian.
 std::string EncodeSegments(const std::vector<SegmentRef>& segments);
 Result<std::vector<SegmentRef>> DecodeSegments(std::string_view bytes);
