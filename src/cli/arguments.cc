@@ -103,6 +103,7 @@ struct Targets {
   SandboxesArguments sandboxes;
   ContextsArguments contexts;
   FilesArguments files;
+  ArtifactsArguments artifacts;
 };
 
 void AddCommon(CLI::App& app, CommonArguments& common) {
@@ -139,6 +140,9 @@ void AddRun(CLI::App& app, Targets& targets) {
   AddNumber(*command, "--fuel", run.fuel, ParseCount, "a number", "CPU budget in microseconds");
   AddNumber(*command, "--memory", run.memory_bytes, ParseBytes, "a size such as 256M",
             "Memory limit (256M, 1G)");
+  command->add_flag("--promote", run.promote, "Keep pictures, pages and large data as artifacts");
+  command->add_flag("--full-output", run.capture_full,
+                    "With --promote: also keep all of standard output and error");
   command->footer(std::string("Examples:\n"
                               "  dormouse run -c 'print(1)'\n"
                               "  dormouse run script.py --timeout 30s\n"
@@ -149,6 +153,9 @@ void AddRun(CLI::App& app, Targets& targets) {
     if (code->count() > 0) targets.run.code = targets.run_code;
     if (!targets.run.code && targets.run.file.empty()) {
       throw CLI::RequiredError("code: -c CODE, FILE or -");
+    }
+    if (targets.run.capture_full && !targets.run.promote) {
+      throw CLI::ValidationError("--full-output", "needs --promote");
     }
     if (targets.run.file == "-" && targets.run.stdin_file == "-") {
       throw CLI::ValidationError("--stdin", "standard input cannot be both code and data");
@@ -237,7 +244,8 @@ void AddFiles(CLI::App& app, Targets& targets) {
   add("stat", Action::kStat, "Show a file's type, size and times");
   add("read", Action::kRead, "Write a file of any size to standard output")
       .add_option("-o,--output", target.local_file, "Write to this file instead");
-  CLI::App& write = add("write", Action::kWrite, "Put a local file into the sandbox");
+  CLI::App& write = add("write", Action::kWrite, "Put a local file of any size into the sandbox");
+  write.alias("put");
   write.add_option("local", target.local_file, "Local file; - or absent: standard input");
   write.add_flag("--parents", target.parents, "Make missing directories");
   add("delete", Action::kDelete, "Remove a file or an empty directory");
@@ -246,6 +254,28 @@ void AddFiles(CLI::App& app, Targets& targets) {
   CLI::App& move = add("move", Action::kMove, "Move or rename");
   move.add_option("to", target.to, "New path")->required();
   move.add_flag("--overwrite", target.overwrite, "Replace what is there");
+}
+
+void AddArtifacts(CLI::App& app, Targets& targets) {
+  using Action = ArtifactsArguments::Action;
+  ArtifactsArguments& target = targets.artifacts;
+  ActionGroup group(app, targets.arguments, target, "artifacts",
+                    "Files that outlive their sandbox");
+  AddSandbox(group.app(), target.sandbox);
+  group.Add("list", Action::kList, "List a sandbox's artifacts")
+      .add_flag("--all", target.historical, "Also deleted ones");
+  CLI::App& create = group.Add("create", Action::kCreate, "Make an artifact of a file and print its id");
+  create.add_option("path", target.path, "Path in the sandbox, from /workspace")->required();
+  create.add_option("--name", target.name, "Its name (default: the file's)");
+  const auto add = [&](const char* name, Action action, const char* help) -> CLI::App& {
+    CLI::App& command = group.Add(name, action, help);
+    command.add_option("artifact", target.artifact, "Id, art_...")->required();
+    return command;
+  };
+  add("get", Action::kGet, "Show an artifact");
+  add("download", Action::kDownload, "Write an artifact to standard output")
+      .add_option("-o,--output", target.local_file, "Write to this file instead");
+  add("delete", Action::kDelete, "Delete an artifact");
 }
 
 void AddEngines(CLI::App& app, Targets& targets) {
@@ -302,6 +332,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddSandboxes(app, targets);
   AddContexts(app, targets);
   AddFiles(app, targets);
+  AddArtifacts(app, targets);
   AddEngines(app, targets);
   try {
     app.parse(argc, argv);

@@ -51,6 +51,8 @@ struct RunArguments {
   std::optional<std::int64_t> timeout_ms;
   std::optional<std::int64_t> fuel;
   std::optional<std::int64_t> memory_bytes;
+  bool promote = false;       // pictures and pages become artifacts
+  bool capture_full = false;  // so do standard output and error, whole
 };
 
 struct ReplArguments {
@@ -94,12 +96,23 @@ struct FilesArguments {
   bool parents = false;
 };
 
+struct ArtifactsArguments {
+  enum class Action { kList, kCreate, kGet, kDownload, kDelete };
+  Action action = Action::kList;
+  std::string sandbox = "default";
+  std::string artifact;    // art_…
+  std::string path;        // kCreate: the file in the sandbox
+  std::string name;        // kCreate
+  std::string local_file;  // kDownload: where to write; empty or "-": standard output
+  bool historical = false;  // kList: also deleted ones
+};
+
 struct EnginesArguments {};
 
 struct Arguments {
   CommonArguments common;
   std::variant<ServeArguments, RunArguments, ReplArguments, SandboxesArguments, ContextsArguments,
-               FilesArguments, EnginesArguments>
+               FilesArguments, ArtifactsArguments, EnginesArguments>
       command;
 };
 

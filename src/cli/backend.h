@@ -22,6 +22,8 @@ struct ApiRequest {
   std::string method;  // "GET"
   std::string target;  // "/v1/sandboxes?limit=5", encoded
   std::optional<boost::json::object> body;
+  // In place of `body`: what can be read from this descriptor, as it is. Borrowed; -1: none.
+  int upload = -1;
 };
 
 class Backend {

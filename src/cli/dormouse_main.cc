@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/arguments.h"
+#include "cli/artifacts_command.h"
 #include "cli/connect.h"
 #include "cli/contexts_command.h"
 #include "cli/data_directory.h"
@@ -46,6 +47,9 @@ int Run(const Arguments& arguments) {
             return ContextsCommand(backend, common, contexts);
           },
           [&](const FilesArguments& files) { return FilesCommand(backend, common, files); },
+          [&](const ArtifactsArguments& artifacts) {
+            return ArtifactsCommand(backend, common, artifacts);
+          },
           [&](const EnginesArguments&) { return EnginesCommand(backend, common); },
       },
       arguments.command);

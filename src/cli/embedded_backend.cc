@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/embedded_backend.h"
 
+#include <unistd.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/json/serialize.hpp>
+#include <cerrno>
 #include <thread>
 #include <vector>
 
 #include "common/random_id.h"
 #include "http/api.h"
 #include "http/file_content.h"
+#include "http/upload.h"
 #include "service/service.h"
 
 namespace dormouse::cli {
@@ -59,6 +63,7 @@ class EmbeddedBackend : public Backend {
                    "the request is larger than " + std::to_string(admission.body_limit) + " bytes");
     }
     const auto strand = asio::make_strand(context_);
+    if (request.upload >= 0) DORMOUSE_TRY(ReadUpload(request.upload, admission, message));
     http::Response response =
         asio::co_spawn(strand, api_->Handle(std::move(message), std::move(admission)),
                        asio::use_future)
@@ -82,6 +87,26 @@ class EmbeddedBackend : public Backend {
   }
 
  private:
+  Result<void> ReadUpload(int descriptor, const http::Admission& admission, http::Request& message) {
+    DORMOUSE_ASSIGN(service::Service::Upload upload,
+                    asio::co_spawn(context_, api_->BeginUpload(message, admission), asio::use_future)
+                        .get());
+    std::vector<char> piece(kPieceBytes);
+    std::uint64_t done_bytes = 0;
+    while (true) {
+      const ssize_t length = ::read(descriptor, piece.data(), piece.size());
+      if (length < 0 && errno == EINTR) continue;
+      if (length < 0) return SystemError("reading the file", errno);
+      if (length == 0) break;
+      const std::string_view bytes(piece.data(), static_cast<std::size_t>(length));
+      if (bytes.size() > upload.limit_bytes - done_bytes) return http::UploadTooLarge(upload.limit_bytes);
+      DORMOUSE_TRY(http::WriteUpload(upload.file, done_bytes, bytes));
+      done_bytes += bytes.size();
+    }
+    message.upload = std::make_shared<FileDescriptor>(std::move(upload.file));
+    return {};
+  }
+
   static Result<void> SendFile(const http::FileBody& file, const Sink& sink) {
     std::string piece;
     for (std::uint64_t done = 0; done < file.length; done += piece.size()) {

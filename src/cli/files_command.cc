@@ -7,7 +7,7 @@
 #include <boost/json/array.hpp>
 #include <cerrno>
 
-#include "cli/local_file.h"
+#include "cli/download.h"
 #include "cli/output.h"
 #include "cli/resolve.h"
 #include "common/file_descriptor.h"
@@ -18,8 +18,6 @@ namespace {
 
 namespace json = boost::json;
 using Action = FilesArguments::Action;
-
-constexpr std::uint64_t kMaxUploadBytes = 256u << 20;
 
 std::string PathQuery(const std::string& path) {
   return "?path=" + http::PercentEncode(path, http::Slash::kKeep);
@@ -50,56 +48,8 @@ int List(Backend& backend, const CommonArguments& common, const std::string& tar
   return kExitOk;
 }
 
-int Read(Backend& backend, const CommonArguments& common, const std::string& target,
-         const std::string& local_file) {
-  FileDescriptor opened;
-  int fd = STDOUT_FILENO;
-  std::optional<Error> fault;
-  const auto answer = backend.Send({"GET", target, {}}, [&](std::string_view bytes) {
-    // Opened late: a file that cannot be downloaded must not truncate a local one.
-    if (!local_file.empty() && local_file != "-" && !opened.valid()) {
-      opened = FileDescriptor(
-          ::open(local_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-      if (!opened.valid()) {
-        fault = SystemError("creating " + local_file, errno);
-        return false;
-      }
-      fd = opened.get();
-    }
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) {
-        fault = SystemError("writing", errno);
-        return false;
-      }
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-  });
-  if (!answer.ok()) return ReportError(answer.error(), common.json);
-  if (fault) return ReportError(*fault, common.json);
-  if (!local_file.empty() && local_file != "-" && !opened.valid()) {
-    // An empty file has no bytes that would have made it.
-    opened =
-        FileDescriptor(::open(local_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!opened.valid())
-      return ReportError(SystemError("creating " + local_file, errno), common.json);
-  }
-  return kExitOk;
-}
-
-Result<ApiRequest> RequestFor(const std::string& files, const FilesArguments& arguments) {
+ApiRequest RequestFor(const std::string& files, const FilesArguments& arguments) {
   switch (arguments.action) {
-    case Action::kWrite: {
-      const std::string local = arguments.local_file.empty() ? "-" : arguments.local_file;
-      DORMOUSE_ASSIGN(const std::string bytes, ReadLocalFile(local, kMaxUploadBytes));
-      return ApiRequest{"PUT", files,
-                        json::object{{"path", arguments.path},
-                                     {"content", http::Base64Encode(bytes)},
-                                     {"encoding", "base64"},
-                                     {"createParents", arguments.parents}}};
-    }
     case Action::kDelete:
       return ApiRequest{"DELETE", files + PathQuery(arguments.path), {}};
     case Action::kMkdir:
@@ -115,6 +65,20 @@ Result<ApiRequest> RequestFor(const std::string& files, const FilesArguments& ar
   }
 }
 
+Result<json::value> Write(Backend& backend, const std::string& files,
+                          const FilesArguments& arguments) {
+  const bool from_stdin = arguments.local_file.empty() || arguments.local_file == "-";
+  FileDescriptor opened;
+  if (!from_stdin) {
+    opened = FileDescriptor(::open(arguments.local_file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened.valid()) return SystemError("opening " + arguments.local_file, errno);
+  }
+  ApiRequest request{"PUT", files + "/content" + PathQuery(arguments.path), {}};
+  if (arguments.parents) request.target += "&createParents=true";
+  request.upload = from_stdin ? STDIN_FILENO : opened.get();
+  return CallJson(backend, request);
+}
+
 }  // namespace
 
 int FilesCommand(Backend& backend, const CommonArguments& common, const FilesArguments& arguments) {
@@ -127,12 +91,11 @@ int FilesCommand(Backend& backend, const CommonArguments& common, const FilesArg
     return List(backend, common, files + PathQuery(arguments.path));
   }
   if (arguments.action == Action::kRead) {
-    return Read(backend, common, files + "/download" + PathQuery(arguments.path),
-                arguments.local_file);
+    return Download(backend, files + "/download" + PathQuery(arguments.path), arguments.local_file,
+                    common.json);
   }
-  const auto request = RequestFor(files, arguments);
-  if (!request.ok()) return ReportError(request.error(), common.json);
-  auto answer = CallJson(backend, *request);
+  auto answer = arguments.action == Action::kWrite ? Write(backend, files, arguments)
+                                                   : CallJson(backend, RequestFor(files, arguments));
   if (!answer.ok()) return ReportError(answer.error(), common.json);
   if (common.json) {
     PrintJson(*answer);

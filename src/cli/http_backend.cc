@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/http_backend.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -14,6 +16,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
+#include <cerrno>
+#include <vector>
 
 namespace dormouse::cli {
 namespace {
@@ -23,6 +27,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxErrorBytes = 1 << 20;
+constexpr std::size_t kUploadPieceBytes = 256 << 10;
 
 struct Origin {
   std::string host;  // without brackets
@@ -65,7 +70,11 @@ class HttpBackend : public Backend {
         asio::ip::tcp::resolver(context).resolve(origin_.host, origin_.port, failure);
     if (!failure) asio::connect(socket, endpoints, failure);
     if (failure) return Unreachable(failure);
-    http::write(socket, MessageFor(request), failure);
+    if (request.upload >= 0) {
+      DORMOUSE_TRY(SendUpload(socket, request, failure));
+    } else {
+      http::write(socket, MessageFor(request), failure);
+    }
     // A server that refuses early answers before it has read everything: its answer is what counts.
     const error_code write_failure = failure;
     auto answer = Receive(socket, sink);
@@ -93,6 +102,30 @@ class HttpBackend : public Backend {
     }
     message.prepare_payload();
     return message;
+  }
+
+  // Of unknown length: the descriptor may be a pipe. `failure` is that of the connection.
+  Result<void> SendUpload(asio::ip::tcp::socket& socket, const ApiRequest& request,
+                          error_code& failure) const {
+    http::request<http::buffer_body> message(MessageFor(request).base());
+    message.set(http::field::content_type, "application/octet-stream");
+    message.erase(http::field::content_length);
+    message.chunked(true);
+    message.body() = {nullptr, 0, true};
+    http::request_serializer<http::buffer_body> serializer(message);
+    http::write_header(socket, serializer, failure);
+    std::vector<char> piece(kUploadPieceBytes);
+    while (!failure && message.body().more) {
+      const ssize_t length = ::read(request.upload, piece.data(), piece.size());
+      if (length < 0 && errno == EINTR) continue;
+      if (length < 0) return SystemError("reading the file", errno);
+      message.body().data = length > 0 ? piece.data() : nullptr;
+      message.body().size = static_cast<std::size_t>(length);
+      message.body().more = length > 0;
+      http::write(socket, serializer, failure);
+      if (failure == http::error::need_buffer) failure = {};
+    }
+    return {};
   }
 
   Result<void> Receive(asio::ip::tcp::socket& socket, const Sink& sink) const {

@@ -53,6 +53,8 @@ Result<json::object> MakeBody(const ResolvedContext& context, const RunArguments
   if (arguments.timeout_ms) body["timeoutMs"] = *arguments.timeout_ms;
   if (arguments.fuel) body["fuel"] = *arguments.fuel;
   if (arguments.memory_bytes) body["memoryBytes"] = *arguments.memory_bytes;
+  if (arguments.promote) body["artifactPolicy"] = "promote";
+  if (arguments.capture_full) body["captureFullOutput"] = true;
   json::object env;
   for (const auto& [name, value] : arguments.env) env[name] = value;
   if (!env.empty()) body["env"] = std::move(env);

@@ -135,6 +135,10 @@ void RunPrinter::PrintResult(const json::object& run) {
     if (!TruthOf(run, stream + "Truncated")) continue;
     notes += "[" + stream + " was cut; the code wrote " + Cell(run, stream + "Bytes") + " bytes]\n";
   }
+  for (const std::string stream : {"stdout", "stderr"}) {
+    if (!run.contains(stream + "ArtifactId")) continue;
+    notes += "[artifact " + Cell(run, stream + "ArtifactId") + " " + stream + "]\n";
+  }
   if (const json::value* const context = run.if_contains("context");
       context != nullptr && context->is_object()) {
     if (TruthOf(context->get_object(), "stateLost")) {

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "http/text.h"
+#include "http/upload.h"
 
 namespace dormouse::http {
 namespace {
@@ -95,6 +96,12 @@ Result<Api::Repetition> Api::FindRepetition(const Request& request,
     return Repetition{nullptr, std::move(*answer)};
   }
   return Repetition{std::get<std::shared_ptr<IdempotencyStore::Ticket>>(outcome), std::nullopt};
+}
+
+boost::asio::awaitable<Result<service::Service::Upload>> Api::BeginUpload(
+    const Request& head, const Admission& admission) const {
+  DORMOUSE_CO_ASSIGN(auto target, ParseUpload(head, admission.query, admission.match.path[0]));
+  co_return co_await service_.BeginUpload(std::move(target));
 }
 
 boost::asio::awaitable<Response> Api::Handle(Request request, Admission admission) const {

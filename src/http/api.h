@@ -39,6 +39,11 @@ class Api {
   enum class Trust { kChecked, kTrusted };
   Result<Admission> Admit(const Request& head, Trust trust) const;
 
+  // For a route whose body is a file: where to write it, before a byte of it is read. The file goes back in
+  // `Request::upload`.
+  boost::asio::awaitable<Result<service::Service::Upload>> BeginUpload(
+      const Request& head, const Admission& admission) const;
+
   // Always answers: failures become error responses. `request.body` must keep to
   // `admission.body_limit`.
   boost::asio::awaitable<Response> Handle(Request request, Admission admission) const;

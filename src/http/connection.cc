@@ -10,6 +10,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -19,6 +20,7 @@
 #include "http/file_content.h"
 #include "http/response_head.h"
 #include "http/text.h"
+#include "http/upload.h"
 
 namespace dormouse::http {
 namespace {
@@ -28,10 +30,12 @@ namespace beast = boost::beast;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using Parser = beast::http::request_parser<beast::http::string_body>;
+using UploadParser = beast::http::request_parser<beast::http::buffer_body>;
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::size_t kReadBytes = 16 << 10;
+constexpr std::size_t kUploadReadBytes = 64 << 10;
 // Pieces in which bodies go out; each has the whole write timeout.
 constexpr std::size_t kPieceBytes = 256 << 10;
 // After a refusal the rest of the request is read and dropped for so long, so that the client sees
@@ -73,6 +77,13 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
   asio::awaitable<bool> WaitForRequest();
   // Reads all of the body into the parser; body_limit if it has more than `limit` bytes.
   asio::awaitable<error_code> ReadBody(Parser& parser, std::uint64_t limit);
+  // Writes the body to the upload's file; kLinger or kClose if a refusal ended the request.
+  asio::awaitable<std::optional<Next>> ReceiveUpload(Parser& head, const Admission& admission,
+                                                     Request& request, const Framing& framing);
+  asio::awaitable<Result<error_code>> ReadUpload(UploadParser& parser,
+                                                 const service::Service::Upload& upload);
+  asio::awaitable<bool> SendContinue();
+  asio::awaitable<Next> Answer(Request request, Admission admission, Framing framing);
   asio::awaitable<Next> Refuse(Response response, std::string_view request_id,
                                const Framing& framing);
   asio::awaitable<Next> RefuseMalformed(error_code failure);
@@ -167,6 +178,11 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
     const bool sent = co_await SendResponse(std::move(refusal), id, framing);
     co_return AfterResponse(sent, framing);
   }
+  if (admission->match.route->body == BodySize::kUpload) {
+    const auto refused = co_await ReceiveUpload(parser, *admission, request, framing);
+    if (refused) co_return *refused;
+    co_return co_await Answer(std::move(request), std::move(admission).value(), framing);
+  }
   const std::uint64_t limit = admission->body_limit;
   const error_code failure = co_await ReadBody(parser, limit);
   if (failure == beast::http::error::body_limit) {
@@ -179,7 +195,13 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   }
   if (failure) co_return co_await RefuseMalformed(failure);
   request.body = std::move(parser.get().body());
-  Response response = co_await api_.Handle(std::move(request), std::move(admission).value());
+  co_return co_await Answer(std::move(request), std::move(admission).value(), framing);
+}
+
+asio::awaitable<ConnectionImpl::Next> ConnectionImpl::Answer(Request request, Admission admission,
+                                                             Framing framing) {
+  const std::string id = request.id;
+  Response response = co_await api_.Handle(std::move(request), std::move(admission));
   framing.keep_alive = framing.keep_alive && !finishing_;
   const bool sent = co_await SendResponse(std::move(response), id, framing);
   co_return AfterResponse(sent, framing);
@@ -190,8 +212,7 @@ asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser, std::uint64
   if (announced && *announced > limit) co_return beast::http::error::body_limit;
   parser.body_limit(limit);
   if (!parser.is_done() && buffer_.size() == 0 && WaitsForContinue(parser)) {
-    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (!co_await Write(asio::buffer(kContinue))) co_return asio::error::broken_pipe;
+    if (!co_await SendContinue()) co_return asio::error::broken_pipe;
   }
   const auto deadline = Clock::now() + options_.body_deadline;
   while (!parser.is_done()) {
@@ -199,6 +220,55 @@ asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser, std::uint64
     const auto [failure, bytes] =
         co_await beast::http::async_read_some(stream_, buffer_, parser, kAwait);
     if (failure) co_return failure;
+  }
+  co_return error_code();
+}
+
+asio::awaitable<bool> ConnectionImpl::SendContinue() {
+  constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  co_return co_await Write(asio::buffer(kContinue));
+}
+
+asio::awaitable<std::optional<ConnectionImpl::Next>> ConnectionImpl::ReceiveUpload(
+    Parser& head, const Admission& admission, Request& request, const Framing& framing) {
+  auto upload = co_await api_.BeginUpload(request, admission);
+  if (!upload.ok()) {
+    co_return co_await Refuse(ErrorResponse(upload.error(), request.id), request.id, framing);
+  }
+  const auto announced = head.content_length();
+  if (announced && *announced > upload->limit_bytes) {
+    const Error error = UploadTooLarge(upload->limit_bytes);
+    co_return co_await Refuse(ErrorResponse(error, request.id), request.id, framing);
+  }
+  if (!head.is_done() && buffer_.size() == 0 && WaitsForContinue(head)) {
+    if (!co_await SendContinue()) co_return Next::kClose;
+  }
+  UploadParser parser(std::move(head));
+  const Result<error_code> read = co_await ReadUpload(parser, *upload);
+  if (!read.ok()) {
+    co_return co_await Refuse(ErrorResponse(read.error(), request.id), request.id, framing);
+  }
+  if (*read) co_return co_await RefuseMalformed(*read);
+  request.upload = std::make_shared<FileDescriptor>(std::move(upload->file));
+  co_return std::nullopt;
+}
+
+asio::awaitable<Result<error_code>> ConnectionImpl::ReadUpload(
+    UploadParser& parser, const service::Service::Upload& upload) {
+  parser.body_limit(boost::none);
+  std::vector<char> piece(kUploadReadBytes);
+  std::uint64_t done_bytes = 0;
+  const auto deadline = Clock::now() + options_.upload_deadline;
+  while (!parser.is_done()) {
+    parser.get().body() = {piece.data(), piece.size(), true};
+    stream_.expires_at(std::min(deadline, Clock::now() + options_.body_timeout));
+    const auto [failure, bytes] =
+        co_await beast::http::async_read_some(stream_, buffer_, parser, kAwait);
+    if (failure && failure != beast::http::error::need_buffer) co_return failure;
+    const std::size_t length = piece.size() - parser.get().body().size;
+    if (length > upload.limit_bytes - done_bytes) co_return UploadTooLarge(upload.limit_bytes);
+    DORMOUSE_CO_TRY(WriteUpload(upload.file, done_bytes, {piece.data(), length}));
+    done_bytes += length;
   }
   co_return error_code();
 }

@@ -39,6 +39,13 @@ class FakeService : public service::Service {
   service::ListSandboxes last_list;
   service::CreateContext last_context;
   WriteFile last_write;
+  UploadTarget last_upload;
+  std::uint64_t upload_limit = 1u << 20;
+  service::Artifact artifact{.id = "art_1", .sandbox_id = "sbx_1", .name = "a.txt",
+                             .content_type = "text/plain", .sha256 = "5ec"};
+  std::string artifact_content = "0123456789";
+  service::CreateArtifact last_artifact;
+  service::ListArtifacts last_artifact_list;
   std::optional<std::uint64_t> last_generation;
   std::string last_name;
   std::string last_path;
@@ -205,6 +212,42 @@ class FakeService : public service::Service {
     if (files.erase(path) == 0) co_return Error(ErrorCode::kFileNotFound, "no such file");
     co_return Result<void>();
   }
+  Async<Upload> BeginUpload(UploadTarget target) override {
+    last_upload = std::move(target);
+    co_return Answer(Upload{FileDescriptor(::memfd_create("upload", MFD_CLOEXEC)), upload_limit});
+  }
+  Async<service::FileInfo> FinishUpload(UploadTarget target, FileDescriptor file) override {
+    std::string content(65536, '\0');
+    std::string& kept = files[target.path];
+    kept.clear();
+    while (true) {
+      const ssize_t got =
+          ::pread(file.get(), content.data(), content.size(), static_cast<off_t>(kept.size()));
+      if (got <= 0) break;
+      kept.append(content, 0, static_cast<std::size_t>(got));
+    }
+    co_return Answer(InfoOfFile(target.path));
+  }
+
+  Async<service::Artifact> Create(service::CreateArtifact request) override {
+    last_artifact = std::move(request);
+    co_return Answer(artifact);
+  }
+  Async<service::Paged<service::Artifact>> List(service::ListArtifacts request) override {
+    last_artifact_list = std::move(request);
+    co_return Answer(service::Paged<service::Artifact>{{artifact}, ""});
+  }
+  Async<service::Artifact> GetArtifact(std::string) override { co_return Answer(artifact); }
+  Async<OpenedArtifact> OpenArtifact(std::string) override {
+    FileDescriptor fd(::memfd_create("content", MFD_CLOEXEC));
+    if (::write(fd.get(), artifact_content.data(), artifact_content.size()) < 0) {
+      co_return Error(ErrorCode::kInternal, "the test's artifact could not be written");
+    }
+    service::Artifact opened = artifact;
+    opened.size_bytes = artifact_content.size();
+    co_return OpenedArtifact{opened, std::move(fd)};
+  }
+  Async<service::Artifact> DeleteArtifact(std::string) override { co_return Answer(artifact); }
   std::string Metrics() const override { return "dormouse_runs_total 1\n"; }
 
  private:

@@ -51,7 +51,17 @@ HandlerResult MakeDirectory(const Call& call);
 HandlerResult MoveFile(const Call& call);
 HandlerResult DownloadUrl(const Call& call);
 
+HandlerResult UploadFile(const Call& call);
+
+// handlers_artifacts.cc
+HandlerResult CreateArtifact(const Call& call);
+HandlerResult ListArtifacts(const Call& call);
+HandlerResult GetArtifact(const Call& call);
+HandlerResult DeleteArtifact(const Call& call);
+HandlerResult ArtifactDownloadUrl(const Call& call);
+
 // download.cc
 HandlerResult DownloadFile(const Call& call);
+HandlerResult DownloadArtifact(const Call& call);
 
 }  // namespace dormouse::http

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-
 #include "common/utf8.h"
 #include "http/body_reader.h"
+#include "http/download_url.h"
 #include "http/file_content.h"
 #include "http/handlers.h"
 #include "http/json.h"
@@ -10,9 +9,6 @@
 
 namespace dormouse::http {
 namespace {
-
-// The link itself does not expire (it needs the key); this is how long a client may count on it.
-constexpr std::chrono::hours kDownloadUrlLifetime{1};
 
 constexpr std::string_view kUtf8 = "utf8";
 constexpr std::string_view kBase64 = "base64";
@@ -104,14 +100,6 @@ Result<std::string> ParseDownloadUrl(const Call& call) {
   return path;
 }
 
-// As the client itself reached this server; relative when it did not say how.
-std::string OriginOf(const Request& request) {
-  const auto host = request.Header("host");
-  if (!host || host->empty()) return "";
-  const auto scheme = request.Header("x-forwarded-proto");
-  return (scheme == "https" ? "https://" : "http://") + std::string(*host);
-}
-
 }  // namespace
 
 HandlerResult ListFiles(const Call& call) {
@@ -176,14 +164,9 @@ HandlerResult DownloadUrl(const Call& call) {
   // Opened, not only looked at: a link to what cannot be downloaded helps nobody.
   DORMOUSE_CO_ASSIGN(const auto file,
                      co_await call.service.OpenFile(call.path[0], std::move(path)));
-  JsonWriter json;
-  json.BeginObject().Field("authMode", "api_key").Field("method", "GET");
-  json.Field("url", OriginOf(call.request) + "/v1/sandboxes/" +
-                        PercentEncode(call.path[0], Slash::kEncode) +
+  co_return DownloadUrlResponse(
+      call.request, "/v1/sandboxes/" + PercentEncode(call.path[0], Slash::kEncode) +
                         "/files/download?path=" + PercentEncode(file.info.path, Slash::kKeep));
-  json.Field("expiresAt", FormatTimestamp(std::chrono::system_clock::now() + kDownloadUrlLifetime));
-  json.EndObject();
-  co_return JsonResponse(200, json.Take());
 }
 
 }  // namespace dormouse::http

@@ -53,6 +53,7 @@ Result<service::RunRequest> ParseRun(const Call& call) {
   if (body.Choice("artifactPolicy", {"inline_only", "promote"}).value_or(0) == 1) {
     request.artifact_policy = service::ArtifactPolicy::kPromote;
   }
+  request.capture_full_output = body.Boolean("captureFullOutput").value_or(false);
   body.Ignore("_crownestRequireCommandRead");
   DORMOUSE_TRY(body.Finish());
   return request;

@@ -39,7 +39,8 @@ HandlerResult Capabilities(const Call& call) {
   json.EndArray();
   json.Key("features").BeginArray();
   for (const char* feature :
-       {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env"}) {
+       {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env", "artifacts",
+        "uploads"}) {
     json.Value(feature);
   }
   json.EndArray();
@@ -54,6 +55,12 @@ HandlerResult Capabilities(const Call& call) {
   json.Field("workspaceBytes", config.workspace_bytes);
   json.Field("workspaceFiles", config.workspace_files);
   json.Field("generationsKept", config.generations_kept);
+  json.Field("artifactBytes", config.artifact_bytes);
+  json.Field("artifactSandboxBytes", config.artifact_sandbox_bytes);
+  json.Field("artifactRetentionMs", config.artifact_retention.count());
+  json.Field("promotedOutputBytes", config.promoted_output_bytes);
+  json.Field("promotedRunBytes", config.promoted_run_bytes);
+  json.Field("capturedStreamBytes", config.captured_stream_bytes);
   json.Field("defaultTimeoutMs", config.default_timeout.count());
   json.Field("maxTimeoutMs", config.max_timeout.count());
   json.EndObject().EndObject().EndObject();

@@ -23,6 +23,7 @@ void Write(JsonWriter& json, const service::CodeOutput& output);
 void Write(JsonWriter& json, const service::CodeError& error);
 void Write(JsonWriter& json, const service::RunResult& run);
 void Write(JsonWriter& json, const service::FileInfo& file);
+void Write(JsonWriter& json, const service::Artifact& artifact);
 
 // `{"<name>": <thing>}`
 template <typename T>

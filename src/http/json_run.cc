@@ -76,6 +76,7 @@ void Write(JsonWriter& json, const service::CodeOutput& output) {
       json.Field("kind", "artifact").Field("format", output.format);
       json.Field("artifactId", output.artifact_id).Field("contentType", output.content_type);
       json.Field("sizeBytes", output.size_bytes);
+      if (output.active_content) json.Field("activeContent", true);
       break;
     case service::CodeOutput::Kind::kRejected:
       json.Field("kind", "rejected").Field("format", output.format);
@@ -104,6 +105,8 @@ void Write(JsonWriter& json, const service::RunResult& run) {
   json.Field("stdout", run.out.text).Field("stderr", run.err.text);
   json.Field("stdoutTruncated", run.out.truncated).Field("stderrTruncated", run.err.truncated);
   json.Field("stdoutBytes", run.out.total_bytes).Field("stderrBytes", run.err.total_bytes);
+  if (!run.stdout_artifact_id.empty()) json.Field("stdoutArtifactId", run.stdout_artifact_id);
+  if (!run.stderr_artifact_id.empty()) json.Field("stderrArtifactId", run.stderr_artifact_id);
   json.Key("outputs").BeginArray();
   for (const service::CodeOutput& output : run.outputs) Write(json, output);
   json.EndArray();

@@ -24,6 +24,8 @@ struct Request {
   std::string target;  // path and query as sent, "/v1/sandboxes?limit=5"
   HeaderList headers;
   std::string body;
+  // The body of a route that takes files as they are, in place of `body`. A handler may take the descriptor.
+  std::shared_ptr<FileDescriptor> upload;
   std::string id;  // req_…, sent back as x-request-id
 
   // The first header of that name (any case), or nothing.

@@ -19,6 +19,8 @@ std::string_view ReasonOf(int status) {
       return "Accepted";
     case 206:
       return "Partial Content";
+    case 304:
+      return "Not Modified";
     case 400:
       return "Bad Request";
     case 401:
@@ -66,17 +68,7 @@ void AppendHeader(std::string& head, std::string_view name, std::string_view val
   head.append("\r\n");
 }
 
-}  // namespace
-
-std::string FormatHead(const Response& response, std::string_view request_id,
-                       const Framing& framing) {
-  std::string head = "HTTP/1.1 " + std::to_string(response.status) + " ";
-  head.append(ReasonOf(response.status)).append("\r\n");
-  AppendHeader(head, "date", FormatHttpDate(std::chrono::system_clock::now()));
-  AppendHeader(head, "content-type", response.content_type);
-  AppendHeader(head, "x-content-type-options", "nosniff");
-  AppendHeader(head, "x-request-id", request_id);
-  for (const auto& [name, value] : response.headers) AppendHeader(head, name, value);
+void AppendFraming(std::string& head, const Response& response, const Framing& framing) {
   if (const auto* const text = std::get_if<std::string>(&response.body)) {
     AppendHeader(head, "content-length", std::to_string(text->size()));
   } else if (const auto* const file = std::get_if<FileBody>(&response.body)) {
@@ -84,6 +76,22 @@ std::string FormatHead(const Response& response, std::string_view request_id,
   } else if (!framing.http_1_0) {
     AppendHeader(head, "transfer-encoding", "chunked");
   }
+}
+
+}  // namespace
+
+std::string FormatHead(const Response& response, std::string_view request_id,
+                       const Framing& framing) {
+  std::string head = "HTTP/1.1 " + std::to_string(response.status) + " ";
+  head.append(ReasonOf(response.status)).append("\r\n");
+  AppendHeader(head, "date", FormatHttpDate(std::chrono::system_clock::now()));
+  // Without a body there is nothing whose type and length could be told.
+  const bool has_body = response.status != 304;
+  if (has_body) AppendHeader(head, "content-type", response.content_type);
+  AppendHeader(head, "x-content-type-options", "nosniff");
+  AppendHeader(head, "x-request-id", request_id);
+  for (const auto& [name, value] : response.headers) AppendHeader(head, name, value);
+  if (has_body) AppendFraming(head, response, framing);
   if (!framing.keep_alive) {
     AppendHeader(head, "connection", "close");
   } else if (framing.http_1_0) {

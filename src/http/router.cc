@@ -49,12 +49,21 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/sandboxes/{sandboxId}/files", ListFiles},
     {"PUT", "/v1/sandboxes/{sandboxId}/files", WriteFile, Access::kKey, BodySize::kFile},
     {"DELETE", "/v1/sandboxes/{sandboxId}/files", DeleteFile},
+    {"PUT", "/v1/sandboxes/{sandboxId}/files/content", UploadFile, Access::kKey, BodySize::kUpload},
     {"GET", "/v1/sandboxes/{sandboxId}/files/stat", StatFile},
     {"GET", "/v1/sandboxes/{sandboxId}/files/read", ReadFile},
     {"POST", "/v1/sandboxes/{sandboxId}/files/mkdir", MakeDirectory},
     {"POST", "/v1/sandboxes/{sandboxId}/files/move", MoveFile},
     {"POST", "/v1/sandboxes/{sandboxId}/files/download-url", DownloadUrl},
     {"GET", "/v1/sandboxes/{sandboxId}/files/download", DownloadFile},
+
+    {"POST", "/v1/sandboxes/{sandboxId}/artifacts", CreateArtifact, Access::kKey, BodySize::kSmall,
+     Repeat::kKeyed},
+    {"GET", "/v1/sandboxes/{sandboxId}/artifacts", ListArtifacts},
+    {"GET", "/v1/artifacts/{artifactId}", GetArtifact},
+    {"DELETE", "/v1/artifacts/{artifactId}", DeleteArtifact},
+    {"POST", "/v1/artifacts/{artifactId}/download-url", ArtifactDownloadUrl},
+    {"GET", "/v1/artifacts/{artifactId}/download", DownloadArtifact},
 };
 
 // Splits off the first segment, without its leading slash.
@@ -98,6 +107,8 @@ std::uint64_t BodyLimit(BodySize size, const service::Config& config) {
     case BodySize::kFile:
       // In JSON a byte may take six characters (\u0000).
       return config.direct_file_bytes * 6 + kFields;
+    case BodySize::kUpload:
+      return config.workspace_bytes;
   }
   return kFields;
 }

@@ -43,6 +43,7 @@ enum class BodySize {
   kSmall,  // a few fields
   kRun,    // code and standard input
   kFile,   // a file in JSON, all of it escaped
+  kUpload,  // a file as it is: goes to disk as it comes in, see Api::BeginUpload
 };
 
 // Whether an Idempotency-Key makes the request safe to repeat.

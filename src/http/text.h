@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/base64.h"
+
 namespace dormouse::http {
 
 // Decodes %XX; with `kPlusIsSpace` also `+`. Nothing for a malformed escape, an encoded NUL or a
@@ -23,17 +25,17 @@ std::string PercentEncode(std::string_view text, Slash slash);
 // not be empty.
 std::size_t Utf8SequenceLength(std::string_view text);
 
-std::string Base64Encode(std::string_view bytes);
-// Standard alphabet with padding, no white space; nothing for anything else.
-std::optional<std::string> Base64Decode(std::string_view text);
+using dormouse::Base64Decode;
+using dormouse::Base64Encode;
 
 // "2026-07-01T09:30:00.125Z"; times before the epoch or after the year 9999 are clamped.
 std::string FormatTimestamp(std::chrono::system_clock::time_point time);
 // "Wed, 01 Jul 2026 09:30:00 GMT"
 std::string FormatHttpDate(std::chrono::system_clock::time_point time);
 
-// `attachment` with an ASCII fallback and, when the name needs it, the exact name in RFC 5987 form.
-std::string AttachmentDisposition(std::string_view file_name);
+// `attachment` or `inline` with an ASCII fallback and, when the name needs it, the exact name in RFC 5987 form.
+enum class Disposition { kAttachment, kInline };
+std::string ContentDisposition(Disposition disposition, std::string_view file_name);
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b);
 std::string_view TrimSpaces(std::string_view text);

@@ -54,12 +54,12 @@ TEST(FormatHttpDate, NamesDayAndMonthInEnglish) {
             "Wed, 01 Jul 2026 09:30:00 GMT");
 }
 
-TEST(AttachmentDisposition, KeepsPlainNames) {
-  EXPECT_EQ(AttachmentDisposition("a b.txt"), "attachment; filename=\"a b.txt\"");
+TEST(ContentDisposition, KeepsPlainNames) {
+  EXPECT_EQ(ContentDisposition(Disposition::kAttachment, "a b.txt"), "attachment; filename=\"a b.txt\"");
 }
 
-TEST(AttachmentDisposition, GivesOddNamesExactlyBesideAnAsciiFallback) {
-  EXPECT_EQ(AttachmentDisposition("\xC3\xA4\"\r\n.txt"),
+TEST(ContentDisposition, GivesOddNamesExactlyBesideAnAsciiFallback) {
+  EXPECT_EQ(ContentDisposition(Disposition::kAttachment, "\xC3\xA4\"\r\n.txt"),
             "attachment; filename=\"____.txt\"; filename*=UTF-8''%C3%A4%22%0D%0A.txt");
 }
 

@@ -212,6 +212,7 @@ ServiceImpl::Task<void> ServiceImpl::CommitEffects(RunJob& job, const scheduler:
   transaction.contexts.push_back(row);
   transaction.touched.push_back({job.sandbox->id, "", row.last_used_ms});
   for (workspace::StagedContent& content : effects.contents) std::move(content).AddTo(transaction);
+  if (job.artifacts) job.artifacts->AddTo(transaction);
 
   FifoMutex::Guard tree_turn;
   std::shared_ptr<workspace::Workspace> workspace;
@@ -232,6 +233,7 @@ ServiceImpl::Task<void> ServiceImpl::CommitEffects(RunJob& job, const scheduler:
   if (workspace) pins = workspace->PinsFor(change);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   if (workspace) workspace->Applied(change);
+  if (job.artifacts) job.artifacts->Committed();
   {
     const std::lock_guard lock(job.sandbox->mutex);
     job.sandbox->row.last_used_ms = row.last_used_ms;
@@ -307,6 +309,12 @@ ServiceImpl::Task<void> ServiceImpl::Save(RunJob& job, scheduler::RunOutcome& ou
   }
   if (durable && job.context->needs_base && !outcome.snapshot->base) {
     co_return BadOutcome("a snapshot that builds on one that was lost");
+  }
+  if (job.artifacts && job.artifacts->has_captured()) {
+    co_await OnPool(pool_, [&job, &result] {
+      job.artifacts->FinishStreams(result);
+      return true;
+    });
   }
   DORMOUSE_CO_ASSIGN(RunEffects effects, co_await Prepare(job, outcome));
   DORMOUSE_CO_TRY(co_await CommitEffects(job, outcome, std::move(effects), result));

@@ -15,6 +15,8 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr std::int64_t kTiB = 1024 * 1024 * kMiB;
 constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
+// A worker passes on displays of up to 16 MiB, in which bytes are base64.
+constexpr std::int64_t kMaxPromotedBytes = 12 * kMiB;
 
 // Reads one table. Collects the first error; remembers which keys were asked for, so that others can be refused.
 class TableReader {
@@ -133,6 +135,20 @@ Result<void> ReadLimits(TableReader& table, Config& config) {
       .Finish();
 }
 
+Result<void> ReadArtifacts(TableReader& table, Config& config) {
+  std::int64_t days = config.artifact_retention.count() / kDayMs;
+  table.Int("retention_days", days, 0, 36'500)
+      .Int("max_bytes", config.artifact_bytes, 1 * kKiB, kTiB)
+      .Int("sandbox_bytes", config.artifact_sandbox_bytes, 0, 1024 * kTiB)
+      .Int("output_bytes", config.promoted_output_bytes, 1 * kKiB, kMaxPromotedBytes)
+      .Int("run_bytes", config.promoted_run_bytes, 1 * kKiB, kTiB)
+      .Int("stream_bytes", config.captured_stream_bytes, 1 * kKiB, kTiB);
+  if (table.table().contains("retention_days")) {
+    config.artifact_retention = std::chrono::milliseconds(days * kDayMs);
+  }
+  return table.Finish();
+}
+
 Result<void> ReadWorkspaceRuns(TableReader& table, Config& config) {
   return table.Int("at_once", config.workspace_runs_at_once, 1, 1'000)
       .Int("output_bytes", config.workspace_run_output_bytes, 1 * kKiB, 64 * kMiB)
@@ -209,6 +225,7 @@ Result<void> ReadRoot(TableReader& root, Config& config) {
             })
       .Table("residency", [&](TableReader& table) { return ReadResidency(table, config); })
       .Table("limits", [&](TableReader& table) { return ReadLimits(table, config); })
+      .Table("artifacts", [&](TableReader& table) { return ReadArtifacts(table, config); })
       .Table("workspace_runs",
              [&](TableReader& table) { return ReadWorkspaceRuns(table, config); })
       .Table("bindings", [&](TableReader& table) { return ReadBindings(table, config); })

@@ -50,7 +50,7 @@ struct Config {
   std::uint64_t stream_bytes = 1ull << 20;        // stdout and stderr each
   std::uint64_t inline_output_bytes = 64ull << 10; // one output
   std::uint64_t inline_run_bytes = 256ull << 10;   // all outputs of a run
-  std::uint32_t outputs_per_run = 1'000;
+  std::uint32_t outputs_per_run = 100;
 
   std::uint64_t direct_file_bytes = 256ull << 10;  // files read and written through JSON
   std::uint64_t workspace_bytes = 4ull << 30;      // per sandbox
@@ -65,6 +65,13 @@ struct Config {
   std::chrono::milliseconds workspace_run_kept{30ll * 24 * 3'600'000};  // after its end
   std::int64_t default_ttl_ms = 0;                 // 0: sandboxes do not expire
   std::int64_t max_ttl_ms = 0;                     // 0: no ceiling
+
+  std::chrono::milliseconds artifact_retention{30ll * 24 * 3600 * 1000};  // 0: until they are deleted
+  std::uint64_t artifact_bytes = 256ull << 20;          // one artifact
+  std::uint64_t artifact_sandbox_bytes = 1ull << 30;    // all artifacts of a sandbox
+  std::uint64_t promoted_output_bytes = 12ull << 20;    // one output that becomes an artifact
+  std::uint64_t promoted_run_bytes = 64ull << 20;       // all such outputs of a run
+  std::uint64_t captured_stream_bytes = 64ull << 20;    // the full stdout or stderr of a run
 };
 
 // Reads `file` over the defaults. Unknown keys, wrong types and values out of range are errors that name key and line.

@@ -144,6 +144,53 @@ ServiceImpl::Task<FileInfo> ServiceImpl::WriteNow(SandboxPtr sandbox, WriteFile 
       });
 }
 
+ServiceImpl::Task<Service::Upload> ServiceImpl::BeginUpload(UploadTarget target) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(target.sandbox_id));
+  DORMOUSE_CO_ASSIGN(const auto workspace, co_await LoadWorkspace(sandbox));
+  Upload upload;
+  DORMOUSE_CO_ASSIGN(upload.limit_bytes,
+                     workspace->Read([&](const workspace::Tree& tree) -> Result<std::uint64_t> {
+                       const workspace::Draft before(tree);
+                       const auto old = workspace::FindFile(before, target.path);
+                       const std::uint64_t freed_bytes = old.ok() ? old->size_bytes : 0;
+                       // An empty file in its place meets all obstacles that the real one would.
+                       workspace::Draft trial(tree);
+                       const workspace::WriteOptions options{target.create_parents, target.overwrite};
+                       DORMOUSE_TRY(workspace::WriteFile(trial, target.path, Sha256Digest(), 0,
+                                                         options, 0));
+                       DORMOUSE_TRY(workspace::CheckQuota(
+                           tree.totals(), trial.totals(),
+                           {config_.workspace_bytes, config_.workspace_files}));
+                       const std::uint64_t used_bytes = tree.totals().bytes - freed_bytes;
+                       return config_.workspace_bytes - std::min(config_.workspace_bytes, used_bytes);
+                     }));
+  DORMOUSE_CO_ASSIGN(upload.file, store_->files().CreateTemporary());
+  co_return upload;
+}
+
+ServiceImpl::Task<FileInfo> ServiceImpl::FinishUpload(UploadTarget target, FileDescriptor file) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(target.sandbox_id));
+  co_return co_await Detach(
+      FinishUploadNow(std::move(sandbox), std::move(target), std::move(file)));
+}
+
+ServiceImpl::Task<FileInfo> ServiceImpl::FinishUploadNow(SandboxPtr sandbox, UploadTarget target,
+                                                         FileDescriptor file) {
+  Result<workspace::StagedContent> staged =
+      co_await OnPool(pool_, [this, &file] { return contents_.StageOwned(std::move(file)); });
+  if (!staged.ok()) co_return std::move(staged).error();
+  const Sha256Digest digest = staged->digest;
+  const std::uint64_t size_bytes = staged->size_bytes;
+  std::vector<workspace::StagedContent> contents;
+  contents.push_back(std::move(*staged));
+  const workspace::WriteOptions options{target.create_parents, target.overwrite};
+  co_return co_await ChangeTree(
+      std::move(sandbox), std::move(contents),
+      [&](workspace::Draft& draft, std::int64_t now_ns) {
+        return workspace::WriteFile(draft, target.path, digest, size_bytes, options, now_ns);
+      });
+}
+
 ServiceImpl::Task<FileInfo> ServiceImpl::Make(MakeDirectory request) {
   DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(request.sandbox_id));
   const auto parents = request.parents ? workspace::Parents::kMake : workspace::Parents::kMustExist;

@@ -32,6 +32,7 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
     EvictOverBudget();
     runs_.Expire(std::chrono::steady_clock::now());
     co_await ExpireSandboxes();
+    co_await ExpireArtifacts();
     ForgetUnusedSandboxes();
     if (tick % kTotalsTicks == 0) {
       co_await OnPool(pool_, [this] {
@@ -39,7 +40,10 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
         return true;
       });
     }
-    if (tick % kSweepTicks == 0) co_await SweepContents();
+    if (tick % kSweepTicks == 0) {
+      co_await DropOldTombstones();
+      co_await SweepContents();
+    }
   }
 }
 

@@ -64,6 +64,9 @@ struct Metrics::Impl {
       Gauge("dormouse_stored_segment_bytes", "Bytes of snapshots in the store");
   prometheus::Gauge& content_bytes =
       Gauge("dormouse_stored_content_bytes", "Bytes of file contents in the store");
+  prometheus::Gauge& artifacts = Gauge("dormouse_artifacts", "Artifacts that are not deleted");
+  prometheus::Gauge& artifact_bytes =
+      Gauge("dormouse_artifact_bytes", "Bytes of artifacts, shared contents counted each time");
 
   Impl() {
     auto& family = prometheus::BuildCounter().Name("dormouse_runs_total").Help("Runs by status").Register(registry);
@@ -108,6 +111,8 @@ std::string Metrics::Text(const Gauges& gauges) const {
   impl_->contexts.Set(static_cast<double>(gauges.contexts));
   impl_->segment_bytes.Set(static_cast<double>(gauges.stored_segment_bytes));
   impl_->content_bytes.Set(static_cast<double>(gauges.stored_content_bytes));
+  impl_->artifacts.Set(static_cast<double>(gauges.artifacts));
+  impl_->artifact_bytes.Set(static_cast<double>(gauges.artifact_bytes));
   return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
 }
 

@@ -29,6 +29,8 @@ class Metrics {
     std::uint64_t contexts = 0;
     std::uint64_t stored_segment_bytes = 0;
     std::uint64_t stored_content_bytes = 0;
+    std::uint64_t artifacts = 0;
+    std::uint64_t artifact_bytes = 0;
   };
   std::string Text(const Gauges& gauges) const;
 

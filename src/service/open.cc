@@ -147,6 +147,8 @@ std::string ServiceImpl::Metrics() const {
     gauges.contexts = totals_.contexts;
     gauges.stored_segment_bytes = totals_.segment_bytes;
     gauges.stored_content_bytes = totals_.content_bytes;
+    gauges.artifacts = totals_.artifacts;
+    gauges.artifact_bytes = totals_.artifact_bytes;
   }
   return metrics_.Text(gauges);
 }

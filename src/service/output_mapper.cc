@@ -7,7 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/base64.h"
 #include "common/utf8.h"
+#include "service/content_check.h"
 
 namespace dormouse::service {
 namespace {
@@ -109,6 +111,11 @@ std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
   const std::optional<json::value> parsed = Parse(text);
   const json::object* object = parsed ? parsed->if_object() : nullptr;
   const json::value* data = object != nullptr ? object->if_contains("data") : nullptr;
+  if (object != nullptr && object->contains("rejected")) {
+    // The worker's word for a display that it did not pass on.
+    Add(Rejected("application/json", "output_too_large", false), outputs);
+    return outputs;
+  }
   if (data == nullptr || !data->is_object()) {
     Add(Rejected("application/json", "unsupported_format", false), outputs);
     return outputs;
@@ -143,9 +150,7 @@ CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, bool 
   const json::value& value = *static_cast<const json::value*>(opaque);
   const Format format = FormatOf(mime);
   if (format.shape == Shape::kUnsupported) return Rejected(mime, "unsupported_format", is_result);
-  if (format.shape == Shape::kArtifact) {
-    return Rejected(format.name, "requires_artifact_promotion", is_result);
-  }
+  if (format.shape == Shape::kArtifact) return PromoteMedia(format.name, mime, opaque, is_result);
   CodeOutput output;
   output.format = format.name;
   output.is_result = is_result;
@@ -169,10 +174,62 @@ CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, bool 
     output.value_json = ToText(value);
     output.size_bytes = output.value_json.size();
     if (output.value_json.size() > allowed) {
-      return Rejected(format.name, "output_too_large", is_result);
+      if (promotion_ == Promotion::kOff) return Rejected(format.name, "output_too_large", is_result);
+      return Promote(format.name, mime, output.value_json, false, is_result);
     }
   }
   used_bytes_ += output.value_json.size();
+  return output;
+}
+
+CodeOutput OutputMapper::PromoteMedia(std::string_view format, std::string_view mime,
+                                      const void* opaque, bool is_result) {
+  const json::value& value = *static_cast<const json::value*>(opaque);
+  if (promotion_ == Promotion::kOff) {
+    return Rejected(format, "requires_artifact_promotion", is_result);
+  }
+  if (!value.is_string()) return Rejected(format, "unsupported_format", is_result);
+  std::string_view bytes = View(value.get_string());
+  std::string decoded;
+  if (format == "png" || format == "jpeg") {
+    decoded = bytes;
+    // Encoders break lines.
+    std::erase_if(decoded, [](char c) { return c == '\n' || c == '\r'; });
+    std::optional<std::string> picture = Base64Decode(decoded);
+    if (!picture) return Rejected(format, "unsupported_format", is_result);
+    decoded = *std::move(picture);
+    bytes = decoded;
+  }
+  const ContentCheck check = CheckContent(format, bytes);
+  if (check.fit == Fit::kMismatch) return Rejected(format, "unsupported_format", is_result);
+  if (check.fit == Fit::kUnsafe) return Rejected(format, "unsafe_active_content", is_result);
+  return Promote(format, mime, bytes, check.active, is_result);
+}
+
+CodeOutput OutputMapper::Promote(std::string_view format, std::string_view mime,
+                                 std::string_view bytes, bool is_active, bool is_result) {
+  if (promotion_ == Promotion::kForbidden) {
+    return Rejected(format, "artifact_scope_required", is_result);
+  }
+  // Beyond the limit nothing is kept: Add would throw its reference away.
+  if (count_ == limits_.outputs) return Rejected(format, "output_too_large", is_result);
+  const bool is_medium = format == "png" || format == "jpeg" || format == "svg" || format == "html";
+  PromotedOutput promoted;
+  promoted.number = count_ + 1;
+  promoted.content_type = mime;
+  promoted.extension = is_medium ? format : "json";
+  promoted.bytes = bytes;
+  promoted.is_active = is_active;
+  OutputPromoter::Kept kept = promoter_->Keep(promoted);
+  if (kept.artifact_id.empty()) return Rejected(format, kept.reason, is_result);
+  CodeOutput output;
+  output.kind = CodeOutput::Kind::kArtifact;
+  output.format = format;
+  output.artifact_id = std::move(kept.artifact_id);
+  output.content_type = mime;
+  output.size_bytes = bytes.size();
+  output.active_content = is_active;
+  output.is_result = is_result;
   return output;
 }
 

@@ -3,6 +3,7 @@
 //
 // A bundle of several types becomes one output per type, text first. Inline: text, markdown, latex, json, data, chart, as
 // far as the limits go; text is cut, the others are rejected when they are too large. Images and HTML need an artifact.
+// With a promoter these become artifacts, if their bytes are what their type says, and so does JSON that is too large.
 // Everything is hostile: what does not decode becomes a rejected output, never an error of the run.
 #pragma once
 
@@ -20,19 +21,56 @@ struct OutputLimits {
   std::uint32_t outputs = 0;       // of a run; one more tells that there were more
 };
 
+// An output on its way to become an artifact.
+struct PromotedOutput {
+  std::size_t number = 0;  // its place among the outputs of the run, from 1
+  std::string_view content_type;
+  std::string_view extension;
+  std::string_view bytes;
+  bool is_active = false;
+};
+
+// Keeps promoted outputs; what becomes of them when the run is rolled back is its business.
+class OutputPromoter {
+ public:
+  virtual ~OutputPromoter() = default;
+  struct Kept {
+    std::string artifact_id;
+    std::string reason;  // why not; empty if it was kept
+  };
+  virtual Kept Keep(const PromotedOutput& output) = 0;
+};
+
+enum class Promotion {
+  kOff,
+  kForbidden,  // asked for by a caller who must not make artifacts
+  kOn,
+};
+
 class OutputMapper {
  public:
   explicit OutputMapper(OutputLimits limits) : limits_(limits) {}
+  // Borrows `promoter`, which is used with kOn only.
+  OutputMapper(OutputLimits limits, Promotion promotion, OutputPromoter* promoter)
+      : limits_(limits), promotion_(promotion), promoter_(promoter) {}
 
   // The outputs of one display call, in their fixed order.
   std::vector<CodeOutput> Map(std::string_view json);
 
  private:
   CodeOutput MapOne(std::string_view mime, const void* value, bool is_result);
+  // `bytes` is what the artifact holds.
+  CodeOutput Promote(std::string_view format, std::string_view mime, std::string_view bytes,
+                     bool is_active, bool is_result);
+  // A picture or a page: checks that it is one.
+  CodeOutput PromoteMedia(std::string_view format, std::string_view mime, const void* value,
+                          bool is_result);
   // Adds `output` if the run may have one more.
   void Add(CodeOutput output, std::vector<CodeOutput>& outputs);
 
   const OutputLimits limits_;
+  const Promotion promotion_ = Promotion::kOff;
+  OutputPromoter* const promoter_ = nullptr;
   std::uint64_t used_bytes_ = 0;
   std::uint32_t count_ = 0;
 };

@@ -10,27 +10,36 @@ constexpr std::size_t kMaxFiles = 16'384;
 }  // namespace
 
 RunEvents::RunEvents(const Config& config, store::Store& store, const workspace::Mirror& mirror,
-                     std::shared_ptr<RunListener> listener)
+                     std::shared_ptr<RunListener> listener, Promotion promotion,
+                     RunArtifacts* artifacts)
     : store_(store),
       mirror_(mirror),
       listener_(std::move(listener)),
       out_(config.stream_bytes),
       err_(config.stream_bytes),
-      mapper_(OutputLimits{config.inline_output_bytes, config.inline_run_bytes, config.outputs_per_run}) {}
+      artifacts_(artifacts),
+      mapper_(OutputLimits{config.inline_output_bytes, config.inline_run_bytes, config.outputs_per_run},
+              promotion, artifacts) {}
 
 void RunEvents::OnStdout(std::string_view bytes) {
+  if (artifacts_ != nullptr) artifacts_->OnStdout(bytes);
   const std::string_view text = out_.Append(bytes);
   if (listener_ && !text.empty()) listener_->OnStdout(text);
 }
 
 void RunEvents::OnStderr(std::string_view bytes) {
+  if (artifacts_ != nullptr) artifacts_->OnStderr(bytes);
   const std::string_view text = err_.Append(bytes);
   if (listener_ && !text.empty()) listener_->OnStderr(text);
 }
 
 void RunEvents::OnOutput(std::string_view json) {
   for (CodeOutput& output : mapper_.Map(json)) {
-    if (listener_) listener_->OnOutput(output);
+    if (output.kind == CodeOutput::Kind::kArtifact) holding_ = true;
+    if (!holding_) {
+      if (listener_) listener_->OnOutput(output);
+      ++delivered_;
+    }
     outputs_.push_back(std::move(output));
   }
 }

@@ -12,6 +12,7 @@
 #include "scheduler/worker.h"
 #include "service/config.h"
 #include "service/output_mapper.h"
+#include "service/run_artifacts.h"
 #include "service/stream_capture.h"
 #include "service/types.h"
 #include "store/store.h"
@@ -21,9 +22,10 @@ namespace dormouse::service {
 
 class RunEvents final : public scheduler::RunHost {
  public:
-  // Borrows `store` and `mirror`, which must outlive it. `listener` may be null.
+  // Borrows `store`, `mirror` and `artifacts`, which must outlive it. `listener` may be null, and so may `artifacts`
+  // unless `promotion` is kOn.
   RunEvents(const Config& config, store::Store& store, const workspace::Mirror& mirror,
-            std::shared_ptr<RunListener> listener);
+            std::shared_ptr<RunListener> listener, Promotion promotion, RunArtifacts* artifacts);
 
   void OnStdout(std::string_view bytes) override;
   void OnStderr(std::string_view bytes) override;
@@ -36,6 +38,9 @@ class RunEvents final : public scheduler::RunHost {
   // The run has ended: passes on what the streams still hold, and fills streams and outputs of `result`.
   void Finish(RunResult& result);
 
+  // How many outputs the listener has. The first that became an artifact and all after it wait until the run is saved:
+  // before that nobody could fetch the artifact.
+  std::size_t delivered_outputs() const { return delivered_; }
   const std::optional<CodeError>& guest_error() const { return error_; }
   const std::optional<GuestExit>& guest_exit() const { return exit_; }
 
@@ -45,8 +50,11 @@ class RunEvents final : public scheduler::RunHost {
   const std::shared_ptr<RunListener> listener_;
   StreamCapture out_;
   StreamCapture err_;
+  RunArtifacts* const artifacts_;
   OutputMapper mapper_;
   std::vector<CodeOutput> outputs_;
+  std::size_t delivered_ = 0;
+  bool holding_ = false;
   std::optional<CodeError> error_;
   std::optional<GuestExit> exit_;
   std::size_t files_ = 0;

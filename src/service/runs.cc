@@ -44,6 +44,11 @@ class RunCount {
   std::atomic<std::uint64_t>& total_;
 };
 
+Promotion PromotionOf(const RunRequest& request) {
+  if (request.artifact_policy != ArtifactPolicy::kPromote) return Promotion::kOff;
+  return request.may_create_artifacts ? Promotion::kOn : Promotion::kForbidden;
+}
+
 Error NotDuringShutdown() {
   return Error(ErrorCode::kUnavailable, "the server is shutting down");
 }
@@ -211,7 +216,9 @@ ServiceImpl::Task<RunResult> ServiceImpl::RunOnWorker(RunJob& job, std::shared_p
     end.timeout_ms = spec.timeout.count();
     end.fuel_us = spec.fuel_us;
     end.memory_bytes = spec.memory_bytes;
-    events.emplace(config_, *store_, *context.mirror, job.listener);
+    job.artifacts = MakeRunArtifacts(job);
+    events.emplace(config_, *store_, *context.mirror, job.listener, PromotionOf(job.request),
+                   job.artifacts.get());
     const SteadyClock::time_point begin = SteadyClock::now();
     Result<scheduler::RunOutcome> ran = co_await residence.worker->Run(std::move(spec), *events);
     result.duration_ms = MillisecondsSince(begin);
@@ -251,9 +258,11 @@ ServiceImpl::Task<RunResult> ServiceImpl::RunOnWorker(RunJob& job, std::shared_p
     result.exit_code = end.exit_code ? *end.exit_code : end.guest_exit ? end.guest_exit->code : 0;
   }
   if (events) {
+    const std::size_t delivered = events->delivered_outputs();
     // The events borrow the mirror, which a lost worker takes with it.
     events.reset();
     co_await Settle(job, std::move(outcome), result);
+    SettleOutputs(job, delivered, result);
   }
   if (job.listener && result.error) job.listener->OnError(*result.error);
   co_return result;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sandboxes: making, finding, listing, destroying.
-#include <charconv>
-
 #include "common/utf8.h"
 #include "service/ids.h"
 #include "service/service_impl.h"
@@ -12,30 +10,19 @@ namespace {
 
 Time TimeOf(std::int64_t ms) { return Time(std::chrono::milliseconds(ms)); }
 
-std::string EncodeCursor(std::int64_t created_ms, const std::string& id) {
-  return std::to_string(created_ms) + "." + id;
-}
-
-Result<std::pair<std::int64_t, std::string>> DecodeCursor(const std::string& cursor) {
-  std::int64_t created_ms = 0;
-  const char* const end = cursor.data() + cursor.size();
-  const auto [rest, error] = std::from_chars(cursor.data(), end, created_ms);
-  if (error != std::errc() || rest == end || *rest != '.' || cursor.size() > 128) {
-    return InvalidField("cursor", "is not one that a list has returned");
-  }
-  return std::pair(created_ms, std::string(rest + 1, end));
-}
-
 // What the store knows of one sandbox.
 struct LoadedSandbox {
   std::optional<store::SandboxRow> row;
   std::vector<std::pair<store::ContextRow, std::vector<store::GenerationRow>>> contexts;
+  std::uint64_t artifact_bytes = 0;
 };
 
 Result<LoadedSandbox> LoadSandbox(store::Store& store, const std::string& id) {
   LoadedSandbox loaded;
   DORMOUSE_ASSIGN(loaded.row, store.ReadSandbox(id));
-  if (!loaded.row || loaded.row->destroyed_ms) return loaded;
+  if (!loaded.row) return loaded;
+  DORMOUSE_ASSIGN(loaded.artifact_bytes, store.ReadArtifactCharge(id));
+  if (loaded.row->destroyed_ms) return loaded;
   DORMOUSE_ASSIGN(std::vector<store::ContextRow> rows, store.ReadContexts(id));
   for (store::ContextRow& row : rows) {
     DORMOUSE_ASSIGN(auto generations, store.ReadGenerations(row.id));
@@ -60,6 +47,7 @@ ServiceImpl::Task<SandboxPtr> ServiceImpl::FindSandbox(std::string sandbox_id) {
   if (!loaded->row) co_return missing;
   auto sandbox = std::make_shared<SandboxState>(std::move(*loaded->row));
   sandbox->touched = std::chrono::steady_clock::now();
+  sandbox->artifact_bytes = loaded->artifact_bytes;
   for (auto& [row, generations] : loaded->contexts) {
     auto context = std::make_shared<ContextState>(std::move(row));
     context->generations = std::move(generations);

@@ -111,6 +111,32 @@ class Service {
   virtual Async<FileInfo> Move(MoveFile request) = 0;
   virtual Async<void> DeleteFile(std::string sandbox_id, std::string path) = 0;
 
+  // A file of any size that comes in pieces: the caller writes it to `file`, at most `limit_bytes`, and hands it back.
+  struct UploadTarget {
+    std::string sandbox_id;
+    std::string path;
+    bool create_parents = false;
+    bool overwrite = true;
+  };
+  struct Upload {
+    FileDescriptor file;
+    std::uint64_t limit_bytes = 0;
+  };
+  // Fails at once for what could not be written anyway. Reserves nothing.
+  virtual Async<Upload> BeginUpload(UploadTarget target) = 0;
+  virtual Async<FileInfo> FinishUpload(UploadTarget target, FileDescriptor file) = 0;
+
+  // Artifacts outlive their sandbox, until they are deleted or their retention is over.
+  virtual Async<Artifact> Create(CreateArtifact request) = 0;
+  virtual Async<Paged<Artifact>> List(ListArtifacts request) = 0;
+  virtual Async<Artifact> GetArtifact(std::string artifact_id) = 0;  // also a deleted one
+  struct OpenedArtifact {
+    Artifact artifact;
+    FileDescriptor descriptor;  // of an immutable content
+  };
+  virtual Async<OpenedArtifact> OpenArtifact(std::string artifact_id) = 0;  // kNotFound when deleted
+  virtual Async<Artifact> DeleteArtifact(std::string artifact_id) = 0;      // again: the same answer
+
   // Jobs over whole workspaces.
   virtual WorkspaceRunService& workspace_runs() = 0;
 

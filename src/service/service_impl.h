@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ServiceImpl: the one implementation of Service. Split over files by idea: open, sandboxes, contexts, runs, commit,
-// files, residency_control, housekeeping.
+// files, artifacts, residency_control, housekeeping.
 //
 // Every operation that changes something runs in a coroutine of its own (Detach): it goes on to its end even if the
 // caller stops waiting, so that memory and disk never disagree because somebody hung up.
@@ -27,6 +27,7 @@
 #include "service/bindings.h"
 #include "service/metrics.h"
 #include "service/residency.h"
+#include "service/run_artifacts.h"
 #include "service/run_registry.h"
 #include "service/service.h"
 #include "service/state.h"
@@ -86,6 +87,14 @@ class ServiceImpl final : public Service {
   Async<FileInfo> Make(MakeDirectory request) override;
   Async<FileInfo> Move(MoveFile request) override;
   Async<void> DeleteFile(std::string sandbox_id, std::string path) override;
+  Async<Upload> BeginUpload(UploadTarget target) override;
+  Async<FileInfo> FinishUpload(UploadTarget target, FileDescriptor file) override;
+
+  Async<Artifact> Create(CreateArtifact request) override;
+  Async<Paged<Artifact>> List(ListArtifacts request) override;
+  Async<Artifact> GetArtifact(std::string artifact_id) override;
+  Async<OpenedArtifact> OpenArtifact(std::string artifact_id) override;
+  Async<Artifact> DeleteArtifact(std::string artifact_id) override;
   WorkspaceRunService& workspace_runs() override;
 
   std::string Metrics() const override;
@@ -103,6 +112,7 @@ class ServiceImpl final : public Service {
     SandboxPtr sandbox;
     ContextPtr context;
     const BindingEntry* binding = nullptr;
+    std::unique_ptr<RunArtifacts> artifacts;  // of a run that may make some
   };
   // What a run leaves behind, ready to be committed.
   struct RunEffects {
@@ -201,6 +211,20 @@ class ServiceImpl final : public Service {
   Task<FileInfo> WriteNow(SandboxPtr sandbox, WriteFile request);
   // Unpacks a stored .tar.gz over the workspace. Errors are those of workspace::ArchiveReader and of the quota.
   Task<void> ExtractArchive(std::string sandbox_id, Sha256Digest archive, std::uint64_t archive_bytes);
+
+  Task<FileInfo> FinishUploadNow(SandboxPtr sandbox, UploadTarget target, FileDescriptor file);
+
+  // ── artifacts.cc
+  Task<store::ArtifactRow> FindArtifact(std::string artifact_id);
+  Task<Artifact> CreateArtifactNow(SandboxPtr sandbox, CreateArtifact request);
+  Task<Artifact> DeleteArtifactNow(store::ArtifactRow row);
+  Artifact Describe(const store::ArtifactRow& row) const;
+  std::unique_ptr<RunArtifacts> MakeRunArtifacts(const RunJob& job);
+  // What became of the outputs that wait for the run to be saved; tells the listener of those from `delivered` on.
+  void SettleOutputs(RunJob& job, std::size_t delivered, RunResult& result);
+  // Those whose retention is over become tombstones; a bounded number.
+  boost::asio::awaitable<void> ExpireArtifacts();
+  boost::asio::awaitable<void> DropOldTombstones();
 
   // ── housekeeping.cc
   boost::asio::awaitable<void> Housekeeping();

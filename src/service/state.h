@@ -83,6 +83,7 @@ struct SandboxState {
   std::map<std::string, std::shared_ptr<ContextState>> contexts;  // by id
   std::shared_ptr<workspace::Workspace> workspace;                // nothing until loaded
   bool destroying = false;
+  std::uint64_t artifact_bytes = 0;  // charged for its artifacts, stored or about to be
   std::chrono::steady_clock::time_point touched;
 };
 

@@ -135,6 +135,39 @@ struct RunRequest {
   std::optional<std::int64_t> fuel_us;
   std::optional<std::int64_t> memory_bytes;
   ArtifactPolicy artifact_policy = ArtifactPolicy::kInlineOnly;
+  bool capture_full_output = false;  // with kPromote: stdout and stderr as artifacts, whole
+  bool may_create_artifacts = true;  // whether the caller's key allows it
+};
+
+// A file that outlives its sandbox: made of a workspace file, or of what a run showed or wrote.
+struct Artifact {
+  std::string id;  // art_…
+  std::string org_id;
+  std::string project_id;
+  std::string sandbox_id;
+  std::string run_id;  // empty: made of a workspace file
+  std::string name;
+  std::string content_type;
+  bool active_content = false;   // a browser would run what is in it
+  bool may_show_inline = false;  // a browser may show it in place
+  std::string sha256;           // of the bytes, in hex; empty once deleted
+  std::uint64_t size_bytes = 0;
+  std::string source_path;  // absolute; empty: made by a run
+  Time created_at;
+  std::optional<Time> expires_at;
+  std::optional<Time> deleted_at;  // then only this record is left
+};
+
+struct CreateArtifact {
+  std::string sandbox_id;
+  std::string path;
+  std::string name;  // empty: the file's
+};
+
+struct ListArtifacts {
+  std::string sandbox_id;
+  Page page;
+  bool historical = false;  // also deleted ones
 };
 
 struct CodeOutput {
@@ -148,6 +181,7 @@ struct CodeOutput {
   std::string artifact_id;
   std::string content_type;
   std::uint64_t size_bytes = 0;
+  bool active_content = false;  // artifact: a browser would run what is in it
 };
 
 struct CodeError {
@@ -191,6 +225,8 @@ struct RunResult {
   bool state_lost = false;  // the engine build was gone, the context began anew
   std::vector<std::string> files_written;  // absolute paths
   std::vector<std::string> files_deleted;
+  std::string stdout_artifact_id;  // empty: not asked for, nothing written, or not kept
+  std::string stderr_artifact_id;
 };
 
 // Events of a run, in order, while it goes on. Called one at a time; must not block: implementations queue.
@@ -201,6 +237,7 @@ class RunListener {
   virtual void OnStart(const std::string& run_id, const std::string& context_id) = 0;
   virtual void OnStdout(std::string_view text) = 0;  // whole UTF-8 characters only
   virtual void OnStderr(std::string_view text) = 0;
+  // In the order of the result. Once one became an artifact, it and those after it come when the run is saved.
   virtual void OnOutput(const CodeOutput& output) = 0;
   virtual void OnError(const CodeError& error) = 0;
 };

@@ -166,8 +166,42 @@ Result<void> CheckRun(const RunRequest& request, const Config& config) {
                      std::to_string(max_timeout),
                  {{"field", "timeoutMs"}, {"limit", std::to_string(max_timeout)}});
   }
+  if (request.capture_full_output) {
+    if (request.artifact_policy != ArtifactPolicy::kPromote) {
+      return InvalidField("captureFullOutput", "needs the artifactPolicy promote");
+    }
+    if (!request.may_create_artifacts) {
+      return Error(ErrorCode::kForbidden, "captureFullOutput needs the scope artifact:create");
+    }
+  }
   if (request.fuel_us && *request.fuel_us < 1) {
     return InvalidField("fuel", "is " + std::to_string(*request.fuel_us) + ", it must be at least 1");
+  }
+  return {};
+}
+
+std::string EncodeCursor(std::int64_t created_ms, const std::string& id) {
+  return std::to_string(created_ms) + "." + id;
+}
+
+Result<std::pair<std::int64_t, std::string>> DecodeCursor(const std::string& cursor) {
+  std::int64_t created_ms = 0;
+  const char* const end = cursor.data() + cursor.size();
+  const auto [rest, error] = std::from_chars(cursor.data(), end, created_ms);
+  if (error != std::errc() || rest == end || *rest != '.' || cursor.size() > 128) {
+    return InvalidField("cursor", "is not one that a list has returned");
+  }
+  return std::pair(created_ms, std::string(rest + 1, end));
+}
+
+Result<void> CheckArtifactName(std::string_view name) {
+  constexpr std::size_t kMaxBytes = 255;
+  if (name.size() > kMaxBytes) return OverLimit("name", "its size in bytes", name.size(), kMaxBytes);
+  if (!IsValidUtf8(name)) return InvalidField("name", "is not valid UTF-8");
+  for (const char c : name) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      return InvalidField("name", "has a control character");
+    }
   }
   return {};
 }

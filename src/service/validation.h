@@ -24,6 +24,11 @@ Result<void> CheckContextName(std::string_view name);
 Result<std::string> CheckWorkingDirectory(std::string_view cwd);
 // The lifetime of a sandbox: the default when absent, else 1 to the configured most (kSandboxTtlExceeded).
 Result<std::int64_t> CheckTtl(std::optional<std::int64_t> ttl_ms, const Config& config);
+// 1 to 255 bytes of UTF-8 without control characters; empty is allowed and means the file's own.
+Result<void> CheckArtifactName(std::string_view name);
+// The place in a list, newest first: created_ms and id of the last one seen.
+std::string EncodeCursor(std::int64_t created_ms, const std::string& id);
+Result<std::pair<std::int64_t, std::string>> DecodeCursor(const std::string& cursor);
 // Page sizes from 1 to 500.
 Result<void> CheckPage(const Page& page);
 // Sizes, encodings and numbers of a run's fields, as far as they do not depend on the binding.

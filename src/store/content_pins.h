@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ContentPins: which contents must not be removed although no tree refers to them.
+// ContentPins: which contents must not be removed although nothing stored refers to them.
 //
-// A content is removed by the store's sweep when no tree of any sandbox has it. Three kinds of holders need it longer: a
+// A content is removed by the store's sweep when no tree of any sandbox and no artifact has it. Three kinds of holders need it longer: a
 // commit that is about to refer to it, a worker whose manifest named it, a client that reads it. Each holds a pin.
 //
 // Threads: all calls may be made from any thread. Owner: the store; it outlives every pin.

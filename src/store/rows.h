@@ -90,6 +90,30 @@ struct ContentRow {
   std::string file;
 };
 
+// An artifact: a content that outlives its sandbox. Deleted ones stay as tombstones, without content.
+struct ArtifactRow {
+  std::string id;  // art_…
+  std::string org_id;
+  std::string project_id;
+  std::string sandbox_id;
+  std::string run_id;  // empty: made from a workspace file
+  std::string name;
+  std::string content_type;
+  bool active_content = false;  // a browser would run what is in it
+  std::optional<Sha256Digest> digest;  // nothing once deleted
+  std::uint64_t size_bytes = 0;
+  std::string source_path;  // absolute; empty: made by a run
+  std::int64_t created_ms = 0;
+  std::optional<std::int64_t> expires_ms;
+  std::optional<std::int64_t> deleted_ms;
+};
+
+// What an artifact counts against its sandbox's quota: the smallest ones cost a row, too.
+inline constexpr std::uint64_t kSmallestArtifactCharge = 4096;
+constexpr std::uint64_t ChargeOf(std::uint64_t artifact_bytes) {
+  return artifact_bytes < kSmallestArtifactCharge ? kSmallestArtifactCharge : artifact_bytes;
+}
+
 struct TreeChange {
   std::string sandbox_id;
   std::vector<std::string> deletions;  // applied first; unknown paths are ignored

@@ -55,6 +55,14 @@ struct Transaction {
   std::vector<ContentRow> contents;  // known ones are ignored
   // Fails as a whole with kConflict when a content that an upsert names is gone.
   std::vector<TreeChange> trees;
+  // New. Fails as a whole with kConflict when a content that one names is gone.
+  std::vector<ArtifactRow> artifacts;
+  struct DeletedArtifact {
+    std::string id;
+    std::int64_t deleted_ms = 0;
+  };
+  std::vector<DeletedArtifact> deleted_artifacts;  // become tombstones; those that are one already are ignored
+  std::vector<std::string> dropped_artifacts;      // tombstones that go for good
   std::vector<std::string> dropped_contexts;       // with their generations
   std::vector<std::string> dropped_sandbox_data;   // contexts, generations and tree; the row stays
   // New or replaced. An archive that is stored, and an upload whose status is "uploaded", refer to their content:
@@ -81,6 +89,16 @@ struct SandboxQuery {
   std::optional<std::pair<std::int64_t, std::string>> after;  // created_ms, id
 };
 
+// Up to `limit` artifacts of a sandbox, newest first.
+struct ArtifactQuery {
+  std::string sandbox_id;
+  bool deleted = false;     // also tombstones, and those whose retention is over
+  std::int64_t now_ms = 0;  // what is over
+  std::uint32_t limit = 50;
+  // Continue after this one.
+  std::optional<std::pair<std::int64_t, std::string>> after;  // created_ms, id
+};
+
 // A segment as a worker needs it: bytes or an open file.
 struct LoadedSegment {
   std::string bytes;
@@ -96,6 +114,8 @@ struct StoreTotals {
   std::uint64_t segment_bytes = 0;
   std::uint64_t contents = 0;
   std::uint64_t content_bytes = 0;
+  std::uint64_t artifacts = 0;  // not deleted
+  std::uint64_t artifact_bytes = 0;
 };
 
 class Store {
@@ -124,6 +144,16 @@ class Store {
   virtual Result<std::optional<std::uint64_t>> ReadContentSize(const Sha256Digest& digest) = 0;
   // A readable descriptor of a content: a file, or sealed memory. kNotFound.
   virtual Result<FileDescriptor> OpenContent(const Sha256Digest& digest) = 0;
+  virtual Result<std::optional<ArtifactRow>> ReadArtifact(std::string_view id) = 0;
+  virtual Result<std::vector<ArtifactRow>> ReadArtifacts(const ArtifactQuery& query) = 0;
+  // What a sandbox's artifacts that are not deleted count against its quota (ChargeOf).
+  virtual Result<std::uint64_t> ReadArtifactCharge(std::string_view sandbox_id) = 0;
+  // Not yet deleted ones whose retention is over.
+  virtual Result<std::vector<ArtifactRow>> ReadExpiredArtifacts(std::int64_t now_ms,
+                                                                std::uint32_t limit) = 0;
+  // Tombstones from before `deleted_before_ms`.
+  virtual Result<std::vector<std::string>> ReadOldTombstones(std::int64_t deleted_before_ms,
+                                                             std::uint32_t limit) = 0;
   virtual Result<StoreTotals> ReadTotals() = 0;
 
   virtual Result<std::optional<WorkspaceRunRow>> ReadWorkspaceRun(std::string_view id) = 0;
@@ -144,7 +174,7 @@ class Store {
   virtual Result<std::vector<WorkspaceUploadRow>> ReadExpiredWorkspaceUploads(
       std::int64_t now_ms, std::uint32_t limit) = 0;
 
-  // Removes up to `limit` contents that no tree refers to and nobody pins. Returns how many.
+  // Removes up to `limit` contents that nothing stored refers to and nobody pins. Returns how many.
   virtual boost::asio::awaitable<Result<std::size_t>> SweepContents(std::size_t limit) = 0;
   // Removes files that a crash left without a row. Blocks; meant for a background thread soon after the start.
   virtual Result<std::size_t> SweepOrphanFiles() = 0;

@@ -75,7 +75,7 @@ struct WorkspaceRunEventRow {
 struct WorkspaceUploadRow {
   std::string id;  // upl_…
   std::string run_id;
-  std::string status;  // pending, uploaded, finalized
+  std::string status;  // pending, uploaded, finalized, expired
   Sha256Digest digest;
   std::uint64_t size_bytes = 0;
   std::int64_t created_ms = 0;

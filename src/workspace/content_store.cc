@@ -133,4 +133,21 @@ Result<StagedContent> ContentStore::StageFile(int fd, std::uint64_t limit_bytes)
   return content;
 }
 
+Result<StagedContent> ContentStore::StageOwned(FileDescriptor file) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return SystemError("fstat", errno);
+  const auto size_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (size_bytes <= store::kInlineContentBytes) return StageFile(file.get(), size_bytes);
+  StagedContent content;
+  content.size_bytes = size_bytes;
+  DORMOUSE_ASSIGN(content.digest, Sha256OfFile(file.get()));
+  DORMOUSE_ASSIGN(const bool known, Pin(content));
+  if (known) return content;
+  content.row = store::ContentRow{content.digest, content.size_bytes, {}, {}};
+  DORMOUSE_ASSIGN(content.file,
+                  store_.files().Place(store::DataFileKind::kContent, std::move(file)));
+  content.row->file = content.file->name();
+  return content;
+}
+
 }  // namespace dormouse::workspace

@@ -38,6 +38,8 @@ class ContentStore {
   Result<StagedContent> Stage(std::string_view bytes);
   // All of the file from offset 0. kFileTooLarge over `limit_bytes`.
   Result<StagedContent> StageFile(int fd, std::uint64_t limit_bytes);
+  // The same for a file of DataFiles::CreateTemporary that nobody else can write to: it is taken, not copied.
+  Result<StagedContent> StageOwned(FileDescriptor file);
 
  private:
   // Whether the store has the content and will keep it while the pin lives.

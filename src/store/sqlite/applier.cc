@@ -28,6 +28,12 @@ Result<void> Applier::Apply(const Transaction& transaction) {
   }
   for (const auto& row : transaction.contents) DORMOUSE_TRY(AddContent(row));
   for (const auto& change : transaction.trees) DORMOUSE_TRY(ApplyTree(change));
+  for (const auto& row : transaction.artifacts) DORMOUSE_TRY(AddArtifact(row));
+  for (const auto& deleted : transaction.deleted_artifacts) DORMOUSE_TRY(DeleteArtifact(deleted));
+  for (const auto& id : transaction.dropped_artifacts) {
+    Query query(database_, "DELETE FROM artifacts WHERE id = ? AND deleted_ms IS NOT NULL");
+    DORMOUSE_TRY(query.Text(id).Run());
+  }
   for (const auto& id : transaction.dropped_contexts) DORMOUSE_TRY(DropContext(id));
   for (const auto& id : transaction.dropped_sandbox_data) DORMOUSE_TRY(DropSandboxData(id));
   DORMOUSE_TRY(ApplyWorkspaceRuns(transaction));
@@ -196,6 +202,38 @@ Result<void> Applier::ApplyTree(const TreeChange& change) {
     DORMOUSE_TRY(PutTreeEntry(change.sandbox_id, entry));
   }
   return {};
+}
+
+Result<void> Applier::AddArtifact(const ArtifactRow& row) {
+  Query query(database_,
+              "INSERT INTO artifacts(id, org_id, project_id, sandbox_id, run_id, name, content_type, "
+              "active_content, digest, size_bytes, source_path, created_ms, expires_ms, deleted_ms) "
+              "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  query.Text(row.id).Text(row.org_id).Text(row.project_id).Text(row.sandbox_id).Text(row.run_id);
+  query.Text(row.name).Text(row.content_type).Int(row.active_content ? 1 : 0);
+  if (row.digest) {
+    query.Blob(row.digest->View());
+    ++content_refs_[*row.digest];
+  } else {
+    query.Null();
+  }
+  query.Unsigned(row.size_bytes).Text(row.source_path).Int(row.created_ms);
+  BindOptional(query, row.expires_ms);
+  BindOptional(query, row.deleted_ms);
+  return query.Run();
+}
+
+Result<void> Applier::DeleteArtifact(const Transaction::DeletedArtifact& deleted) {
+  {
+    Query query(database_, "SELECT digest FROM artifacts WHERE id = ? AND deleted_ms IS NULL");
+    DORMOUSE_ASSIGN(const bool found, query.Text(deleted.id).Step());
+    if (!found) return {};
+    const auto digest = Sha256Digest::FromBytes(query.TextAt(0));
+    if (!digest) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
+    --content_refs_[*digest];
+  }
+  Query query(database_, "UPDATE artifacts SET deleted_ms = ?, digest = NULL WHERE id = ?");
+  return query.Int(deleted.deleted_ms).Text(deleted.id).Run();
 }
 
 Result<void> Applier::DropTreeEntry(const std::string& sandbox_id, const std::string& path) {

@@ -49,6 +49,8 @@ class Applier {
   Result<void> DropWorkspaceRun(const std::string& id);
   Result<void> AddContent(const ContentRow& row);
   Result<void> ApplyTree(const TreeChange& change);
+  Result<void> AddArtifact(const ArtifactRow& row);
+  Result<void> DeleteArtifact(const Transaction::DeletedArtifact& deleted);
   Result<void> DropTreeEntry(const std::string& sandbox_id, const std::string& path);
   Result<void> PutTreeEntry(const std::string& sandbox_id, const TreeEntry& entry);
   // Brings the counts of references up to date, and removes segments that lost their last one.

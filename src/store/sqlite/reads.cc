@@ -193,7 +193,8 @@ Result<StoreTotals> SqliteStore::ReadTotals() {
               "SELECT (SELECT count(*) FROM sandboxes WHERE destroyed_ms IS NULL), "
               "(SELECT count(*) FROM contexts), "
               "(SELECT count(*) FROM segments), (SELECT coalesce(sum(size_bytes), 0) FROM segments), "
-              "(SELECT count(*) FROM contents), (SELECT coalesce(sum(size_bytes), 0) FROM contents)");
+              "(SELECT count(*) FROM contents), (SELECT coalesce(sum(size_bytes), 0) FROM contents), "
+              "count(*), coalesce(sum(size_bytes), 0) FROM artifacts WHERE deleted_ms IS NULL");
   DORMOUSE_ASSIGN([[maybe_unused]] const bool row, query.Step());
   StoreTotals totals;
   totals.sandboxes = query.UnsignedAt(0);
@@ -202,6 +203,8 @@ Result<StoreTotals> SqliteStore::ReadTotals() {
   totals.segment_bytes = query.UnsignedAt(3);
   totals.contents = query.UnsignedAt(4);
   totals.content_bytes = query.UnsignedAt(5);
+  totals.artifacts = query.UnsignedAt(6);
+  totals.artifact_bytes = query.UnsignedAt(7);
   return totals;
 }
 

@@ -10,7 +10,7 @@ namespace {
 // Step n takes a database from version n to n + 1. Released steps never change.
 //
 // Inline bytes have tables of their own, so that counting references does not rewrite them. `refs` counts the
-// generations that list a segment, and the tree entries that name a content.
+// generations that list a segment, and the tree entries and artifacts that name a content.
 constexpr const char* kSteps[] = {
     R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -56,6 +56,18 @@ CREATE TABLE tree(
   sandbox_id TEXT NOT NULL, path TEXT NOT NULL, kind INTEGER NOT NULL, digest BLOB,
   size_bytes INTEGER NOT NULL, mode INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   target TEXT NOT NULL, PRIMARY KEY(sandbox_id, path)) WITHOUT ROWID;
+)sql",
+    R"sql(
+CREATE TABLE artifacts(
+  id TEXT PRIMARY KEY, org_id TEXT NOT NULL, project_id TEXT NOT NULL, sandbox_id TEXT NOT NULL,
+  run_id TEXT NOT NULL, name TEXT NOT NULL, content_type TEXT NOT NULL,
+  active_content INTEGER NOT NULL, digest BLOB, size_bytes INTEGER NOT NULL,
+  source_path TEXT NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER,
+  deleted_ms INTEGER) WITHOUT ROWID;
+CREATE INDEX artifacts_by_sandbox ON artifacts(sandbox_id, created_ms DESC, id DESC);
+CREATE INDEX artifacts_by_expiry ON artifacts(expires_ms)
+  WHERE expires_ms IS NOT NULL AND deleted_ms IS NULL;
+CREATE INDEX artifacts_by_deletion ON artifacts(deleted_ms) WHERE deleted_ms IS NOT NULL;
 )sql",
     R"sql(
 CREATE TABLE workspace_runs(

@@ -35,6 +35,13 @@ class SqliteStore final : public Store {
   Result<std::vector<TreeEntry>> ReadTree(std::string_view sandbox_id) override;
   Result<std::optional<std::uint64_t>> ReadContentSize(const Sha256Digest& digest) override;
   Result<FileDescriptor> OpenContent(const Sha256Digest& digest) override;
+  Result<std::optional<ArtifactRow>> ReadArtifact(std::string_view id) override;
+  Result<std::vector<ArtifactRow>> ReadArtifacts(const ArtifactQuery& query) override;
+  Result<std::uint64_t> ReadArtifactCharge(std::string_view sandbox_id) override;
+  Result<std::vector<ArtifactRow>> ReadExpiredArtifacts(std::int64_t now_ms,
+                                                        std::uint32_t limit) override;
+  Result<std::vector<std::string>> ReadOldTombstones(std::int64_t deleted_before_ms,
+                                                     std::uint32_t limit) override;
   Result<StoreTotals> ReadTotals() override;
   Result<std::optional<WorkspaceRunRow>> ReadWorkspaceRun(std::string_view id) override;
   Result<std::vector<WorkspaceRunRow>> ReadWorkspaceRuns(const WorkspaceRunQuery& query) override;

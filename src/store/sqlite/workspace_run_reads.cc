@@ -27,7 +27,8 @@ constexpr std::string_view kUploadById = DORMOUSE_UPLOAD_COLUMNS "WHERE id = ?";
 constexpr std::string_view kUploadsOfRun =
     DORMOUSE_UPLOAD_COLUMNS "WHERE run_id = ? ORDER BY created_ms";
 constexpr std::string_view kExpiredUploads =
-    DORMOUSE_UPLOAD_COLUMNS "WHERE expires_ms <= ? ORDER BY expires_ms LIMIT ?";
+    DORMOUSE_UPLOAD_COLUMNS "WHERE expires_ms <= ? AND status IN ('pending', 'uploaded') ORDER BY expires_ms "
+    "LIMIT ?";
 
 std::optional<std::int64_t> OptionalInt(const Query& query, int column) {
   if (query.IsNull(column)) return std::nullopt;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/arguments.h"
+#include "cli/backend.h"
+
+namespace dormouse::cli {
+
+int ArtifactsCommand(Backend& backend, const CommonArguments& common,
+                     const ArtifactsArguments& arguments);
+
+}  // namespace dormouse::cli

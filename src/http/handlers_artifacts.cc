@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/body_reader.h"
+#include "http/download_url.h"
+#include "http/handlers.h"
+#include "http/json.h"
+#include "http/text.h"
+
+namespace dormouse::http {
+namespace {
+
+Result<service::CreateArtifact> ParseCreate(const Call& call) {
+  DORMOUSE_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
+  service::CreateArtifact request;
+  request.sandbox_id = call.path[0];
+  request.path = body.RequiredString("path");
+  request.name = body.Name("name");
+  DORMOUSE_TRY(body.Finish());
+  return request;
+}
+
+Result<service::ListArtifacts> ParseList(const Call& call) {
+  DORMOUSE_TRY(call.query.RefuseOthers({"limit", "cursor", "include"}));
+  service::ListArtifacts request;
+  request.sandbox_id = call.path[0];
+  DORMOUSE_ASSIGN(request.page, call.query.GetPage());
+  DORMOUSE_ASSIGN(const auto include, call.query.Get("include"));
+  if (include && *include != "historical") {
+    return Error(ErrorCode::kInvalidRequest, "include must be historical", {{"field", "include"}});
+  }
+  request.historical = include.has_value();
+  return request;
+}
+
+}  // namespace
+
+HandlerResult CreateArtifact(const Call& call) {
+  DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  DORMOUSE_CO_ASSIGN(const auto artifact, co_await call.service.Create(std::move(request)));
+  co_return ThingResponse(201, "artifact", artifact);
+}
+
+HandlerResult ListArtifacts(const Call& call) {
+  DORMOUSE_CO_ASSIGN(auto request, ParseList(call));
+  DORMOUSE_CO_ASSIGN(const auto page, co_await call.service.List(std::move(request)));
+  co_return PageResponse(page);
+}
+
+HandlerResult GetArtifact(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_CO_ASSIGN(const auto artifact, co_await call.service.GetArtifact(call.path[0]));
+  co_return ThingResponse(200, "artifact", artifact);
+}
+
+HandlerResult DeleteArtifact(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_CO_ASSIGN(const auto artifact, co_await call.service.DeleteArtifact(call.path[0]));
+  co_return ThingResponse(200, "artifact", artifact);
+}
+
+HandlerResult ArtifactDownloadUrl(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_CO_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
+  DORMOUSE_CO_TRY(body.Finish());
+  // Opened, not only looked at: a link to what cannot be downloaded helps nobody.
+  DORMOUSE_CO_ASSIGN(const auto opened, co_await call.service.OpenArtifact(call.path[0]));
+  co_return DownloadUrlResponse(call.request, "/v1/artifacts/" + opened.artifact.id + "/download");
+}
+
+}  // namespace dormouse::http
