@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "http/handlers.h"
 #include "http/text.h"
 #include "http/upload.h"
 
@@ -100,6 +101,13 @@ Result<Api::Repetition> Api::FindRepetition(const Request& request,
 
 boost::asio::awaitable<Result<service::Service::Upload>> Api::BeginUpload(
     const Request& head, const Admission& admission) const {
+  if (admission.match.route->handler == UploadToTransfer) {
+    DORMOUSE_CO_TRY(admission.query.RefuseOthers({}));
+    DORMOUSE_CO_ASSIGN(auto transfer, co_await service_.workspace_runs().BeginTransfer(
+                                          admission.match.path[0], admission.match.path[1]));
+    co_return service::Service::Upload{std::move(transfer.file), transfer.limit_bytes,
+                                       ErrorCode::kUploadSizeMismatch};
+  }
   DORMOUSE_CO_ASSIGN(auto target, ParseUpload(head, admission.query, admission.match.path[0]));
   co_return co_await service_.BeginUpload(std::move(target));
 }

@@ -64,6 +64,24 @@ constexpr Route kRoutes[] = {
     {"DELETE", "/v1/artifacts/{artifactId}", DeleteArtifact},
     {"POST", "/v1/artifacts/{artifactId}/download-url", ArtifactDownloadUrl},
     {"GET", "/v1/artifacts/{artifactId}/download", DownloadArtifact},
+
+    {"POST", "/v1/workspace-runs", CreateWorkspaceRun, Access::kKey, BodySize::kSmall,
+     Repeat::kKeyed},
+    {"GET", "/v1/workspace-runs", ListWorkspaceRuns},
+    {"GET", "/v1/workspace-runs/{workspaceRunId}", GetWorkspaceRun},
+    {"PUT", "/v1/workspace-runs/{workspaceRunId}/archive", UploadArchive, Access::kKey,
+     BodySize::kArchive, Repeat::kKeyed},
+    {"POST", "/v1/workspace-runs/{workspaceRunId}/archive-transfer", CreateArchiveTransfer,
+     Access::kKey, BodySize::kSmall, Repeat::kKeyed},
+    {"PUT", "/v1/workspace-runs/{workspaceRunId}/archive-transfer/{uploadId}", UploadToTransfer,
+     Access::kKey, BodySize::kUpload},
+    {"POST", "/v1/workspace-runs/{workspaceRunId}/archive/finalize", FinalizeArchive, Access::kKey,
+     BodySize::kSmall, Repeat::kKeyed},
+    {"POST", "/v1/workspace-runs/{workspaceRunId}/start", StartWorkspaceRun, Access::kKey,
+     BodySize::kSmall, Repeat::kKeyed},
+    {"POST", "/v1/workspace-runs/{workspaceRunId}/cancel", CancelWorkspaceRun},
+    {"GET", "/v1/workspace-runs/{workspaceRunId}/events", ListWorkspaceRunEvents},
+    {"GET", "/v1/workspace-runs/{workspaceRunId}/evidence", GetWorkspaceRunEvidence},
 };
 
 // Splits off the first segment, without its leading slash.
@@ -107,6 +125,8 @@ std::uint64_t BodyLimit(BodySize size, const service::Config& config) {
     case BodySize::kFile:
       // In JSON a byte may take six characters (\u0000).
       return config.direct_file_bytes * 6 + kFields;
+    case BodySize::kArchive:
+      return config.direct_archive_bytes;
     case BodySize::kUpload:
       return config.workspace_bytes;
   }

@@ -43,6 +43,7 @@ enum class BodySize {
   kSmall,  // a few fields
   kRun,    // code and standard input
   kFile,   // a file in JSON, all of it escaped
+  kArchive,  // an archive in one request
   kUpload,  // a file as it is: goes to disk as it comes in, see Api::BeginUpload
 };
 

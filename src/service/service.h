@@ -121,6 +121,7 @@ class Service {
   struct Upload {
     FileDescriptor file;
     std::uint64_t limit_bytes = 0;
+    ErrorCode too_large = ErrorCode::kQuotaExceeded;  // what more bytes than these are called
   };
   // Fails at once for what could not be written anyway. Reserves nothing.
   virtual Async<Upload> BeginUpload(UploadTarget target) = 0;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "common/file_descriptor.h"
 #include "common/result.h"
 #include "common/sha256.h"
 #include "service/types.h"
@@ -68,10 +69,10 @@ struct ArchiveTransfer {
   std::uint64_t max_size_bytes = 0;
 };
 
-struct UploadToTransfer {
-  std::string run_id;
-  std::string upload_id;
-  std::string bytes;
+// Where the bytes of a transfer go before they are taken.
+struct TransferTarget {
+  FileDescriptor file;
+  std::uint64_t limit_bytes = 0;
 };
 
 struct FinalizeArchive {
@@ -101,7 +102,11 @@ class WorkspaceRunService {
   virtual Async<WorkspaceRun> Upload(UploadArchive request) = 0;
   virtual Async<ArchiveTransfer> CreateTransfer(std::string run_id, Sha256Digest sha256,
                                                 std::uint64_t size_bytes) = 0;
-  virtual Async<void> UploadToTransfer(struct UploadToTransfer request) = 0;
+  // A file for the bytes, which goes back to FinishTransfer. The same bytes again are fine; kUploadConflict once the
+  // transfer is finalized.
+  virtual Async<TransferTarget> BeginTransfer(std::string run_id, std::string upload_id) = 0;
+  virtual Async<void> FinishTransfer(std::string run_id, std::string upload_id,
+                                     FileDescriptor file) = 0;
   virtual Async<WorkspaceRun> Finalize(FinalizeArchive request) = 0;
 
   // Returns as soon as the run is on its way; again: the run as it is. kUploadIncomplete without an archive.
