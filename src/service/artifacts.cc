@@ -39,14 +39,14 @@ std::string CleanName(std::string_view file_name) {
   return name.empty() ? "file" : name;
 }
 
-Result<FileType> SniffContent(store::Store& store, const workspace::TreeEntry& file) {
+Result<ContentType> SniffContent(store::Store& store, const workspace::TreeEntry& file) {
   DORMOUSE_ASSIGN(const FileDescriptor descriptor, store.OpenContent(file.digest));
   std::string sample(std::min<std::uint64_t>(kTypeSampleBytes, file.size_bytes), '\0');
   const ssize_t got = ::pread(descriptor.get(), sample.data(), sample.size(), 0);
   if (got < 0) return SystemError("read a content", errno);
   sample.resize(static_cast<std::size_t>(got));
   const Sample extent = sample.size() == file.size_bytes ? Sample::kWhole : Sample::kBeginning;
-  return TypeOfFile(workspace::NameOf(file.path), sample, extent);
+  return ContentTypeOf(workspace::NameOf(file.path), sample, extent);
 }
 
 }  // namespace

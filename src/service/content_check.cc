@@ -97,8 +97,8 @@ constexpr KnownType kKnown[] = {
     {"ipynb", "application/x-ipynb+json"},
 };
 
-FileType Prove(const KnownType& known, std::string_view bytes, Sample sample) {
-  FileType type{std::string(known.content_type), known.activity == Activity::kActive};
+ContentType Prove(const KnownType& known, std::string_view bytes, Sample sample) {
+  ContentType type{std::string(known.content_type), known.activity == Activity::kActive};
   if (known.proof == Proof::kMagic) {
     const bool is_riff = known.magic == "RIFF";
     const std::string_view riff_kind = known.extension == "webp" ? "WEBP" : "WAVE";
@@ -106,11 +106,11 @@ FileType Prove(const KnownType& known, std::string_view bytes, Sample sample) {
     if (is_riff && (bytes.size() < 12 || bytes.substr(8, 4) != riff_kind)) return {};
     return type;
   }
-  if (known.proof == Proof::kText) return IsText(bytes, sample) ? type : FileType{};
+  if (known.proof == Proof::kText) return IsText(bytes, sample) ? type : ContentType{};
   // What was not seen to its end may run anything.
   if (sample == Sample::kBeginning) {
     type.active = true;
-    return LooksLikeMarkup(bytes) && IsText(bytes, sample) ? type : FileType{};
+    return LooksLikeMarkup(bytes) && IsText(bytes, sample) ? type : ContentType{};
   }
   const SvgScan scan = ScanSvg(bytes);
   if (!scan.is_svg) return {};
@@ -134,7 +134,7 @@ ContentCheck CheckContent(std::string_view format, std::string_view bytes) {
   return {};
 }
 
-FileType TypeOfFile(std::string_view name, std::string_view bytes, Sample sample) {
+ContentType ContentTypeOf(std::string_view name, std::string_view bytes, Sample sample) {
   const std::size_t dot = name.rfind('.');
   const std::string extension =
       dot == std::string_view::npos ? std::string() : Lower(name.substr(dot + 1));
@@ -145,7 +145,7 @@ FileType TypeOfFile(std::string_view name, std::string_view bytes, Sample sample
   for (const KnownType& known : kKnown) {
     // Without an extension only pictures name themselves.
     if (!known.content_type.starts_with("image/") || known.proof != Proof::kMagic) continue;
-    if (const FileType type = Prove(known, bytes, sample); type.content_type == known.content_type) {
+    if (const ContentType type = Prove(known, bytes, sample); type.content_type == known.content_type) {
       return type;
     }
   }

@@ -24,17 +24,17 @@ struct ContentCheck {
 // told from outside.
 ContentCheck CheckContent(std::string_view format, std::string_view bytes);
 
-struct FileType {
+struct ContentType {
   std::string content_type = "application/octet-stream";
   bool active = false;
 };
 
-// How much of a file TypeOfFile wants to see.
+// How much of a file ContentTypeOf wants to see.
 inline constexpr std::size_t kTypeSampleBytes = 1u << 20;
 enum class Sample { kWhole, kBeginning };
 
 // The type that the name's extension claims, if the bytes bear it out.
-FileType TypeOfFile(std::string_view name, std::string_view bytes, Sample sample);
+ContentType ContentTypeOf(std::string_view name, std::string_view bytes, Sample sample);
 
 // Whether a browser may show the type in place: pictures of pixels, and plain text.
 bool MayShowInline(std::string_view content_type);

@@ -96,7 +96,7 @@ std::string RunArtifacts::FinishStream(SpillFile* stream, std::string name) {
     return refuse("it cannot be read back");
   }
   const Sample extent = sample.size() == stream->size_bytes() ? Sample::kWhole : Sample::kBeginning;
-  store::ArtifactRow row = NewRow(name, TypeOfFile(name, sample, extent).content_type);
+  store::ArtifactRow row = NewRow(name, ContentTypeOf(name, sample, extent).content_type);
   Result<workspace::StagedContent> content = contents_.StageOwned(std::move(*file));
   if (!content.ok()) return refuse(content.error().message);
   row.digest = content->digest;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/validation.h"
 
+#include <charconv>
 #include <vector>
 
 #include "common/utf8.h"

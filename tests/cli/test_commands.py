@@ -286,3 +286,38 @@ def test_repl_javascript(cli: Cli, box: str) -> None:
         stdin="const f = (a) => {\n  return a * 2;\n}\nf(4)\n`a\nb`.length\n",
     )
     assert ended.code == OK and "8\n" in ended.out and "3\n" in ended.out
+
+
+def test_large_files_and_artifacts(cli: Cli, box: str, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 4_000
+    (tmp_path / "large.bin").write_bytes(content)
+    assert cli("files", "-s", box, "put", "large.bin", str(tmp_path / "large.bin")).code == OK
+    made = cli("artifacts", "-s", box, "create", "large.bin", "--name", "kept.bin")
+    artifact = made.out.strip()
+    assert made.code == OK and artifact.startswith("art_")
+    assert "kept.bin" in cli("artifacts", "-s", box, "list").out
+    assert "application/octet-stream" in cli("artifacts", "get", artifact).out
+    shown = cli("artifacts", "get", artifact, "--json").json["artifact"]
+    assert (shown["id"], shown["sizeBytes"]) == (artifact, len(content))
+    out = tmp_path / "out"
+    assert cli("artifacts", "download", artifact, "-o", str(out)).code == OK
+    assert out.read_bytes() == content
+    assert cli("artifacts", "delete", artifact).code == OK
+    assert cli("artifacts", "-s", box, "list", "--json").json["data"] == []
+    assert "(deleted)" in cli("artifacts", "-s", box, "list", "--all").out
+    gone = cli("artifacts", "download", artifact, "-o", str(tmp_path / "untouched"))
+    assert gone.code == REFUSED and not (tmp_path / "untouched").exists()
+    assert cli("files", "-s", box, "put", "x", str(tmp_path / "none")).code == REFUSED
+
+
+def test_promoted_outputs_are_named(cli: Cli, box: str) -> None:
+    code = "display({'text/html': '<p>'}, raw=True); print('out')"
+    ended = cli("run", "-s", box, "--promote", "--full-output", "-c", code)
+    assert (ended.code, ended.out.splitlines()[-1:]) == (OK, ["out"]) or "out" in ended.out
+    assert "[artifact art_" in ended.err and " html 3 bytes]" in ended.err
+    assert " stdout]" in ended.err
+    artifacts = cli("artifacts", "-s", box, "list", "--json").json["data"]
+    assert {artifact["name"] for artifact in artifacts} == {"output-2.html", "stdout.txt"} or len(
+        artifacts
+    ) == 2
+    assert cli("run", "-s", box, "--full-output", "-c", "1").code == USAGE
