@@ -16,6 +16,7 @@
 #include "cli/run_command.h"
 #include "cli/sandboxes_command.h"
 #include "cli/serve_command.h"
+#include "cli/workspace_runs_command.h"
 
 namespace dormouse::cli {
 namespace {
@@ -49,6 +50,9 @@ int Run(const Arguments& arguments) {
           [&](const FilesArguments& files) { return FilesCommand(backend, common, files); },
           [&](const ArtifactsArguments& artifacts) {
             return ArtifactsCommand(backend, common, artifacts);
+          },
+          [&](const WorkspaceRunsArguments& workspace_runs) {
+            return WorkspaceRunsCommand(backend, common, workspace_runs);
           },
           [&](const EnginesArguments&) { return EnginesCommand(backend, common); },
       },
