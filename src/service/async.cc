@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 
 namespace dormouse::service {

@@ -103,6 +103,7 @@ class ServiceImpl final : public Service {
   template <typename T>
   using Task = boost::asio::awaitable<Result<T>>;
   friend class WorkspaceRuns;
+  friend class WorkspaceRunJob;
 
   // A run on its way through the service.
   struct RunJob {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "common/utf8.h"
 #include "service/command_line.h"
@@ -29,20 +28,6 @@ constexpr std::array<std::string_view, 9> kStatuses = {
     "collecting",       "succeeded",        "failed",    "canceled"};
 
 Error NoSuchRun() { return Error(ErrorCode::kNotFound, "there is no such workspace run"); }
-
-std::string EncodeCursor(const WorkspaceRun& run) {
-  return std::to_string(run.created_ms) + "." + run.id;
-}
-
-Result<std::pair<std::int64_t, std::string>> DecodeCursor(const std::string& cursor) {
-  std::int64_t created_ms = 0;
-  const char* const end = cursor.data() + cursor.size();
-  const auto [rest, error] = std::from_chars(cursor.data(), end, created_ms);
-  if (error != std::errc() || rest == end || *rest != '.' || cursor.size() > 128) {
-    return InvalidField("cursor", "is not one that a list has returned");
-  }
-  return std::pair(created_ms, std::string(rest + 1, end));
-}
 
 Result<void> CheckArtifacts(const std::vector<WantedArtifact>& artifacts) {
   if (artifacts.size() > kMaxArtifacts) {
@@ -192,7 +177,7 @@ WorkspaceRuns::Task<Paged<WorkspaceRun>> WorkspaceRuns::List(ListWorkspaceRuns r
   page.items = std::move(*rows);
   if (page.items.size() > request.page.limit) {
     page.items.pop_back();
-    page.next_cursor = EncodeCursor(page.items.back());
+    page.next_cursor = EncodeCursor(page.items.back().created_ms, page.items.back().id);
   }
   co_return page;
 }
