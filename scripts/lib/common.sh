@@ -26,6 +26,6 @@ fail() {
 
 # Prints one hash over the contents and names of the given files and folders of the checkout.
 hash_of() {
-  (cd "$DORMOUSE_ROOT" && find "$@" -type f ! -name '*_test.cc' ! -path '*/test/*' ! -name '*.md' ! -name '*.pyc' -print0 \
+  (cd "$DORMOUSE_ROOT" && find "$@" -type f ! -name '*_test.cc' ! -path '*/test/*' ! -name '*.md' ! -name '*.pyc' ! -name engine.profile -print0 \
     | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16)
 }

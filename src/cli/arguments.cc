@@ -103,6 +103,8 @@ struct Targets {
   SandboxesArguments sandboxes;
   ContextsArguments contexts;
   FilesArguments files;
+  KeysArguments keys;
+  ProjectsArguments projects;
   ArtifactsArguments artifacts;
   WorkspaceRunsArguments workspace_runs;
 };
@@ -257,6 +259,36 @@ void AddFiles(CLI::App& app, Targets& targets) {
   move.add_flag("--overwrite", target.overwrite, "Replace what is there");
 }
 
+void AddKeys(CLI::App& app, Targets& targets) {
+  using Action = KeysArguments::Action;
+  KeysArguments& target = targets.keys;
+  ActionGroup group(app, targets.arguments, target, "keys", "Make, list and revoke API keys");
+  group.Add("list", Action::kList, "List the keys, revoked ones too");
+  CLI::App& create = group.Add("create", Action::kCreate, "Make a key and print it, this once");
+  create.add_option("name", target.name, "What it is for")->required();
+  create
+      .add_option("--scope", target.scopes,
+                  "What it may do (code:run, ...); may be repeated. Default: all but keys, projects "
+                  "and backups")
+      ->allow_extra_args(false);
+  create
+      .add_option("--project", target.projects, "Restrict it to a project (id); may be repeated")
+      ->allow_extra_args(false);
+  group.Add("revoke", Action::kRevoke, "Make a key useless")
+      .add_option("key", target.key_id, "Its id (key_...)")
+      ->required();
+}
+
+void AddProjects(CLI::App& app, Targets& targets) {
+  using Action = ProjectsArguments::Action;
+  ProjectsArguments& target = targets.projects;
+  ActionGroup group(app, targets.arguments, target, "projects", "Make and list projects");
+  group.Add("list", Action::kList, "List the projects");
+  group.Add("create", Action::kCreate, "Make a project and print its id")
+      .add_option("name", target.name, "Its name")
+      ->required();
+}
+
 void AddArtifacts(CLI::App& app, Targets& targets) {
   using Action = ArtifactsArguments::Action;
   ArtifactsArguments& target = targets.artifacts;
@@ -356,6 +388,8 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddSandboxes(app, targets);
   AddContexts(app, targets);
   AddFiles(app, targets);
+  AddKeys(app, targets);
+  AddProjects(app, targets);
   AddArtifacts(app, targets);
   AddWorkspaceRuns(app, targets);
   AddEngines(app, targets);

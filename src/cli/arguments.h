@@ -96,6 +96,21 @@ struct FilesArguments {
   bool parents = false;
 };
 
+struct KeysArguments {
+  enum class Action { kList, kCreate, kRevoke };
+  Action action = Action::kList;
+  std::string name;
+  std::string key_id;
+  std::vector<std::string> scopes;    // empty: the usual ones
+  std::vector<std::string> projects;  // empty: all
+};
+
+struct ProjectsArguments {
+  enum class Action { kList, kCreate };
+  Action action = Action::kList;
+  std::string name;
+};
+
 struct ArtifactsArguments {
   enum class Action { kList, kCreate, kGet, kDownload, kDelete };
   Action action = Action::kList;
@@ -124,7 +139,8 @@ struct EnginesArguments {};
 struct Arguments {
   CommonArguments common;
   std::variant<ServeArguments, RunArguments, ReplArguments, SandboxesArguments, ContextsArguments,
-               FilesArguments, ArtifactsArguments, WorkspaceRunsArguments, EnginesArguments>
+               FilesArguments, ArtifactsArguments, KeysArguments, ProjectsArguments,
+               WorkspaceRunsArguments, EnginesArguments>
       command;
 };
 

@@ -100,9 +100,27 @@ TEST(ParseArguments, TakesActionsOfTheGroups) {
   EXPECT_EQ(write.path, "a.txt");
   EXPECT_EQ(write.local_file, "local.txt");
   EXPECT_TRUE(write.parents);
+  const auto put = Parsed<FilesArguments>({"files", "put", "a.txt", "local.txt"});
+  EXPECT_EQ(put.action, FilesArguments::Action::kWrite);
+  const auto create = Parsed<ArtifactsArguments>({"artifacts", "create", "a.txt", "--name", "n"});
+  EXPECT_EQ(create.path, "a.txt");
+  EXPECT_EQ(create.name, "n");
+  EXPECT_TRUE(Parsed<ArtifactsArguments>({"artifacts", "list", "--all"}).historical);
+  EXPECT_EQ(ExitCodeFor({"artifacts", "get"}), kExitUsage);
+  EXPECT_TRUE(Parsed<RunArguments>({"run", "-c", "1", "--promote"}).promote);
+  EXPECT_EQ(ExitCodeFor({"run", "-c", "1", "--full-output"}), kExitUsage);
   EXPECT_EQ(Parsed<FilesArguments>({"files", "list"}).path, "/workspace");
   EXPECT_EQ(ExitCodeFor({"contexts", "rollback", "main"}), kExitUsage);
   EXPECT_EQ(ExitCodeFor({"files"}), kExitUsage);
+  const auto key = Parsed<KeysArguments>(
+      {"keys", "create", "--scope", "code:run", "--scope", "file:read", "--project", "prj_1", "ci"});
+  EXPECT_EQ(key.action, KeysArguments::Action::kCreate);
+  EXPECT_EQ(key.name, "ci");
+  EXPECT_EQ(key.scopes, (std::vector<std::string>{"code:run", "file:read"}));
+  EXPECT_EQ(key.projects, std::vector<std::string>{"prj_1"});
+  EXPECT_EQ(Parsed<KeysArguments>({"keys", "revoke", "key_1"}).key_id, "key_1");
+  EXPECT_EQ(Parsed<ProjectsArguments>({"projects", "create", "a"}).name, "a");
+  EXPECT_EQ(ExitCodeFor({"keys", "create"}), kExitUsage);
 }
 
 TEST(ParseArguments, HelpIsNoError) {

@@ -11,6 +11,7 @@
 #include "cli/data_directory.h"
 #include "cli/files_command.h"
 #include "cli/internal_commands.h"
+#include "cli/keys_command.h"
 #include "cli/output.h"
 #include "cli/repl_command.h"
 #include "cli/run_command.h"
@@ -48,6 +49,10 @@ int Run(const Arguments& arguments) {
             return ContextsCommand(backend, common, contexts);
           },
           [&](const FilesArguments& files) { return FilesCommand(backend, common, files); },
+          [&](const KeysArguments& keys) { return KeysCommand(backend, common, keys); },
+          [&](const ProjectsArguments& projects) {
+            return ProjectsCommand(backend, common, projects);
+          },
           [&](const ArtifactsArguments& artifacts) {
             return ArtifactsCommand(backend, common, artifacts);
           },

@@ -57,7 +57,9 @@ class EmbeddedBackend : public Backend {
     message.method = request.method;
     message.target = request.target;
     if (request.body) message.body = boost::json::serialize(*request.body);
-    DORMOUSE_ASSIGN(http::Admission admission, api_->Admit(message, http::Api::Trust::kTrusted));
+    http::HeaderList unused;
+    DORMOUSE_ASSIGN(http::Admission admission,
+                    api_->Admit(message, http::Api::Trust::kTrusted, unused));
     if (message.body.size() > admission.body_limit) {
       return Error(ErrorCode::kPayloadTooLarge,
                    "the request is larger than " + std::to_string(admission.body_limit) + " bytes");

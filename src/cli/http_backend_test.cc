@@ -97,6 +97,22 @@ TEST_F(HttpBackendTest, DownloadsBytesExactly) {
   EXPECT_TRUE(received == content);
 }
 
+TEST_F(HttpBackendTest, UploadsBytesExactly) {
+  std::string content;
+  for (int i = 0; i < 900'000; ++i) content.push_back(static_cast<char>(i * 31));
+  const FileDescriptor file(::memfd_create("local", MFD_CLOEXEC));
+  ASSERT_EQ(::pwrite(file.get(), content.data(), content.size(), 0),
+            static_cast<ssize_t>(content.size()));
+  ApiRequest request{"PUT", SandboxPath("sbx_1", "/files/content?path=/workspace/f"), {}};
+  request.upload = file.get();
+  const auto answer = CallText(*MakeBackend(), request);
+  EXPECT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_TRUE(service_.files["/workspace/f"] == content);
+  service_.upload_limit = 1'000;
+  ASSERT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
+  EXPECT_EQ(CallText(*MakeBackend(), request).error().code, ErrorCode::kQuotaExceeded);
+}
+
 TEST_F(HttpBackendTest, FindsSandboxesByName) {
   const auto backend = MakeBackend();
   EXPECT_EQ(*ResolveSandbox(*backend, "sbx_9", Missing::kFail), "sbx_9");

@@ -41,6 +41,14 @@ TEST(RunPrinter, AValueIsShownOnceInItsTextForm) {
   EXPECT_EQ(shown.out, "{'a': 1}\n");
 }
 
+TEST(RunPrinter, ArtifactsAreNamed) {
+  const Shown shown = Show(
+      {R"({"type":"output","data":{"kind":"artifact","format":"png","artifactId":"art_1","sizeBytes":7}})",
+       R"({"type":"complete","data":{"status":"ok","state":"kept","stdoutArtifactId":"art_2"}})"});
+  EXPECT_EQ(shown.out, "");
+  EXPECT_EQ(shown.err, "[artifact art_1 png 7 bytes]\n[artifact art_2 stdout]\n");
+}
+
 TEST(RunPrinter, AnErrorIsShownOnceWithItsTraceback) {
   const Shown shown = Show(
       {R"({"type":"error","data":{"name":"E","message":"m","traceback":["line 1","E: m"]}})",

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <boost/json/serialize.hpp>
+
 #include "http/test_server.h"
 
 namespace dormouse::http {

@@ -183,6 +183,27 @@ service::StringMap BodyReader::Strings(std::string_view field) {
   return map;
 }
 
+std::vector<std::string> BodyReader::StringList(std::string_view field, std::size_t limit) {
+  std::vector<std::string> list;
+  const json::value* const value = Take(field);
+  if (value == nullptr) return list;
+  const json::array* const array = value->if_array();
+  if (array == nullptr || array->size() > limit) {
+    Fail(field, std::string(field) + " must be an array with at most " + std::to_string(limit) +
+                    " strings");
+    return list;
+  }
+  for (const json::value& item : *array) {
+    const json::string* const text = item.if_string();
+    if (text == nullptr || text->empty()) {
+      Fail(field, std::string(field) + " must hold strings that are not empty");
+      return {};
+    }
+    list.emplace_back(std::string_view(*text));
+  }
+  return list;
+}
+
 std::optional<std::size_t> BodyReader::Choice(std::string_view field,
                                               std::vector<std::string_view> choices) {
   const std::optional<std::string> text = String(field);

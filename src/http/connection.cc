@@ -100,6 +100,7 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
   const ServerOptions& options_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
+  HeaderList common_headers_;  // of every response to the request at hand
   bool idle_ = true;
   std::atomic<bool> finishing_ = false;  // set from any thread
 };
@@ -152,6 +153,7 @@ asio::awaitable<bool> ConnectionImpl::WaitForRequest() {
 }
 
 asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
+  common_headers_.clear();
   Parser parser;
   parser.header_limit(options_.header_bytes);
   parser.body_limit(boost::none);  // checked against the route's own limit below
@@ -170,7 +172,7 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
     co_return co_await Refuse(
         TransportErrorResponse(400, "exactly one Host header is required", id), id, framing);
   }
-  auto admission = api_.Admit(request, Api::Trust::kChecked);
+  auto admission = api_.Admit(request, Api::Trust::kChecked, common_headers_);
   if (!admission.ok()) {
     Response refusal = ErrorResponse(admission.error(), id);
     // A request without a body is over: its connection can go on.
@@ -186,14 +188,12 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   const std::uint64_t limit = admission->body_limit;
   const error_code failure = co_await ReadBody(parser, limit);
   if (failure == beast::http::error::body_limit) {
-    co_return co_await Refuse(
-        ErrorResponse(Error(admission->match.route->body == BodySize::kArchive
-                                ? ErrorCode::kArchiveTooLarge
-                                : ErrorCode::kPayloadTooLarge,
-                            "the body is larger than " + std::to_string(limit) + " bytes",
-                            {{"limit", std::to_string(limit)}}),
-                      id),
-        id, framing);
+    const Error too_large(admission->match.route->body == BodySize::kArchive
+                              ? ErrorCode::kArchiveTooLarge
+                              : ErrorCode::kPayloadTooLarge,
+                          "the body is larger than " + std::to_string(limit) + " bytes",
+                          {{"limit", std::to_string(limit)}});
+    co_return co_await Refuse(ErrorResponse(too_large, id), id, framing);
   }
   if (failure) co_return co_await RefuseMalformed(failure);
   request.body = std::move(parser.get().body());
@@ -310,6 +310,7 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code
 
 asio::awaitable<bool> ConnectionImpl::SendResponse(Response response, std::string_view request_id,
                                                    Framing framing) {
+  response.headers.insert(response.headers.end(), common_headers_.begin(), common_headers_.end());
   auto* const stream = std::get_if<std::unique_ptr<BodyStream>>(&response.body);
   // The end of a body of unknown length is a last chunk, or for old clients the end of the
   // connection.

@@ -35,6 +35,7 @@ class FakeWorkspaceRuns : public service::WorkspaceRunService {
     return run;
   }
 
+  Async<void> CheckAccess(service::Caller, std::string) override { co_return Result<void>(); }
   Async<service::WorkspaceRun> Create(service::CreateWorkspaceRun request) override {
     last_create = std::move(request);
     co_return Answer(run);
@@ -51,11 +52,10 @@ class FakeWorkspaceRuns : public service::WorkspaceRunService {
     last_upload = std::move(request);
     co_return Answer(run);
   }
-  Async<service::ArchiveTransfer> CreateTransfer(std::string run_id, Sha256Digest,
-                                                 std::uint64_t) override {
+  Async<service::ArchiveTransfer> CreateTransfer(service::CreateArchiveTransfer request) override {
     service::ArchiveTransfer transfer;
     transfer.id = "upl_1";
-    transfer.run_id = std::move(run_id);
+    transfer.run_id = std::move(request.run_id);
     transfer.status = "pending";
     co_return Answer(transfer);
   }

@@ -16,6 +16,19 @@ HandlerResult OpenApi(const Call& call);
 HandlerResult ListBindings(const Call& call);
 HandlerResult Capabilities(const Call& call);
 
+// handlers_not_enabled.cc: kFeatureNotEnabled
+HandlerResult NoCommands(const Call& call);
+HandlerResult NoPreviews(const Call& call);
+
+// handlers_accounts.cc
+HandlerResult ListProjects(const Call& call);
+HandlerResult CreateProject(const Call& call);
+HandlerResult ListApiKeys(const Call& call);
+HandlerResult CreateApiKey(const Call& call);
+HandlerResult GetApiKey(const Call& call);
+HandlerResult RevokeApiKey(const Call& call);
+HandlerResult GetUsage(const Call& call);
+
 // handlers_sandboxes.cc
 HandlerResult CreateSandbox(const Call& call);
 HandlerResult ListSandboxes(const Call& call);

@@ -55,8 +55,8 @@ Result<service::CreateWorkspaceRun> ParseCreate(const Call& call) {
   request.project_id = body.Name("projectId");
   request.sandbox_id = body.Name("sandboxId");
   request.template_slug = body.Name("template");
-  // There is one version of each template, so that naming one changes nothing.
-  (void)body.Name("templateVersionId");
+  request.template_version_id = body.Name("templateVersionId");
+  request.caller = call.caller;
   request.timeout_ms = body.Integer("timeoutMs", 1, call.config.max_timeout.count());
   DORMOUSE_TRY(body.Finish());
   return request;
@@ -65,6 +65,7 @@ Result<service::CreateWorkspaceRun> ParseCreate(const Call& call) {
 Result<service::ListWorkspaceRuns> ParseList(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({"limit", "cursor", "projectId", "status"}, kMetadata));
   service::ListWorkspaceRuns request;
+  request.caller = call.caller;
   DORMOUSE_ASSIGN(request.page, call.query.GetPage());
   DORMOUSE_ASSIGN(request.metadata, call.query.WithPrefix(kMetadata));
   DORMOUSE_ASSIGN(const auto project_id, call.query.Get("projectId"));
@@ -210,9 +211,13 @@ Response EventsPage(const service::WorkspaceRunEvents& events, const service::Wo
 
 HandlerResult CreateWorkspaceRun(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  const auto render = [](const service::WorkspaceRun& run) {
+    return ThingResponse(201, "workspaceRun", run);
+  };
+  request.answer = AnswererFor<service::WorkspaceRun>(call, render);
   DORMOUSE_CO_ASSIGN(const auto run,
                      co_await call.service.workspace_runs().Create(std::move(request)));
-  co_return ThingResponse(201, "workspaceRun", run);
+  co_return render(run);
 }
 
 HandlerResult ListWorkspaceRuns(const Call& call) {
@@ -237,10 +242,14 @@ HandlerResult UploadArchive(const Call& call) {
 
 HandlerResult CreateArchiveTransfer(const Call& call) {
   DORMOUSE_CO_ASSIGN(const Announced announced, ParseAnnounced(call, false));
+  const auto render = [](const service::ArchiveTransfer& transfer) {
+    return ThingResponse(201, "transfer", transfer);
+  };
   DORMOUSE_CO_ASSIGN(const auto transfer,
                      co_await call.service.workspace_runs().CreateTransfer(
-                         call.path[0], announced.sha256, announced.size_bytes));
-  co_return ThingResponse(201, "transfer", transfer);
+                         {call.path[0], announced.sha256, announced.size_bytes,
+                          AnswererFor<service::ArchiveTransfer>(call, render)}));
+  co_return render(transfer);
 }
 
 HandlerResult UploadToTransfer(const Call& call) {

@@ -14,6 +14,9 @@ namespace dormouse::http {
 
 // Each appends one value.
 void Write(JsonWriter& json, const service::StringMap& map);
+void Write(JsonWriter& json, const service::Project& project);
+void Write(JsonWriter& json, const service::ApiKey& key);
+void Write(JsonWriter& json, const service::Usage& usage);
 void Write(JsonWriter& json, const service::Sandbox& sandbox);
 void Write(JsonWriter& json, const service::SandboxInfo& info);
 void Write(JsonWriter& json, const service::Binding& binding);

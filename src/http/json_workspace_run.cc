@@ -27,13 +27,6 @@ void WriteStrings(JsonWriter& json, std::string_view name, const std::vector<std
   json.EndArray();
 }
 
-// Templates are names only; the ids that clients expect beside them follow from the name.
-std::string TemplateId(std::string_view prefix, std::string_view slug) {
-  std::string id(prefix);
-  for (const char c : slug) id.push_back(c == '-' ? '_' : c);
-  return id;
-}
-
 // What a run and its evidence have in common.
 void WriteShared(JsonWriter& json, const service::WorkspaceRun& run) {
   json.Field("orgId", run.org_id).Field("projectId", run.project_id);
@@ -82,10 +75,9 @@ void Write(JsonWriter& json, const service::WorkspaceRun& run) {
   json.Field("cleanupStatus", CleanupStatus(run));
   if (run.archive) json.Field("uploadedAt", TimeText(run.archive->uploaded_ms));
   json.Field("evidenceAvailable", service::HasEnded(run));
-  json.Field("templateId", TemplateId("tpl_", run.template_slug));
-  json.Field("templateSlug", run.template_slug);
-  json.Field("templateVersion", DORMOUSE_VERSION);
-  json.Field("templateVersionId", TemplateId("tplv_", run.template_slug));
+  json.Field("templateId", run.template_id).Field("templateSlug", run.template_slug);
+  json.Field("templateVersion", run.template_version);
+  json.Field("templateVersionId", run.template_version_id);
   json.EndObject();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a sandbox, as clients see and change them.
 #include "service/service_impl.h"
+#include "service/usage.h"
 #include "workspace/archive_reader.h"
 #include "workspace/draft.h"
 #include "workspace/file_operations.h"
@@ -67,6 +68,12 @@ ServiceImpl::Task<FileInfo> ServiceImpl::ChangeTree(SandboxPtr sandbox,
   store::Transaction transaction;
   transaction.trees.push_back(changed);
   transaction.touched.push_back({sandbox->id, "", now_ms});
+  std::uint64_t bytes = 0;
+  for (const workspace::StagedContent& content : contents) bytes += content.size_bytes;
+  if (bytes > 0) {
+    transaction.usage.push_back(UsageOf(sandbox->project_id, metric::kFileBytes,
+                                        static_cast<std::int64_t>(bytes), now_ms));
+  }
   for (workspace::StagedContent& content : contents) std::move(content).AddTo(transaction);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   workspace->Applied(changed);
@@ -207,8 +214,8 @@ ServiceImpl::Task<FileInfo> ServiceImpl::Move(MoveFile request) {
   co_return co_await Detach(ChangeTree(
       std::move(sandbox), {},
       [from = std::move(request.from), to = std::move(request.to), overwrite](
-          workspace::Draft& draft, std::int64_t) {
-        return workspace::Move(draft, from, to, overwrite);
+          workspace::Draft& draft, std::int64_t now_ns) {
+        return workspace::Move(draft, from, to, overwrite, now_ns);
       }));
 }
 
@@ -217,8 +224,8 @@ ServiceImpl::Task<void> ServiceImpl::DeleteFile(std::string sandbox_id, std::str
   const Result<FileInfo> deleted = co_await Detach(ChangeTree(
       std::move(sandbox), {},
       [path = std::move(path)](workspace::Draft& draft,
-                               std::int64_t) -> Result<workspace::TreeEntry> {
-        DORMOUSE_TRY(workspace::Delete(draft, path));
+                               std::int64_t now_ns) -> Result<workspace::TreeEntry> {
+        DORMOUSE_TRY(workspace::Delete(draft, path, now_ns));
         return workspace::TreeEntry();
       }));
   if (!deleted.ok()) co_return deleted.error();

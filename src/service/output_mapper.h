@@ -58,7 +58,8 @@ class OutputMapper {
   std::vector<CodeOutput> Map(std::string_view json);
 
  private:
-  CodeOutput MapOne(std::string_view mime, const void* value, bool is_result);
+  // `written`: the value as the guest wrote it, as far as that is known.
+  CodeOutput MapOne(std::string_view mime, const void* value, std::string_view written, bool is_result);
   // `bytes` is what the artifact holds.
   CodeOutput Promote(std::string_view format, std::string_view mime, std::string_view bytes,
                      bool is_active, bool is_result);

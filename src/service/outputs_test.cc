@@ -51,6 +51,21 @@ TEST(OutputMapper, BundleBecomesOneOutputPerTypeTextFirst) {
             wanted);
 }
 
+TEST(OutputMapper, JsonKeepsItsDigits) {
+  OutputMapper mapper(kLimits);
+  EXPECT_EQ(Map(mapper, R"({ "metadata" : {"data":{"application/json":0}}, "data" : {
+      "application/json" : [ 123456789012345678901234567890, -1.50, 1e-7, "a \" }] b", {"k" : [ ]} , null ],
+      "text/plain":"x"} })"),
+            (std::vector<std::string>{
+                "text=\"x\"",
+                R"(json=[123456789012345678901234567890,-1.50,1e-7,"a \" }] b",{"k":[]},null])"}));
+  // A key with escapes, and one that comes twice.
+  EXPECT_EQ(Map(mapper, R"({"data":{"application\/json":1e1}})"), std::vector<std::string>{"json=1E1"});
+  EXPECT_EQ(Map(mapper, R"({"data":{"application/json":1,"application/json":{}}})").size(), 1u);
+  EXPECT_EQ(Map(mapper, R"({"data":5,"data":{"application/json":1.50}})"), std::vector<std::string>{"json=1.50"});
+  EXPECT_EQ(Map(mapper, R"({"dat\u0061":{"application/json":1.50}})").size(), 1u);
+}
+
 TEST(OutputMapper, HostileJsonIsRejectedNotFatal) {
   const std::string deep = R"({"data":{"application/json":)" + std::string(5'000, '[') +
                            std::string(5'000, ']') + "}}";

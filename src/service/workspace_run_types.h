@@ -36,6 +36,7 @@ std::optional<bool> OrchestrationSucceeded(const WorkspaceRun& run);
 bool IsWorkspaceRunStatus(std::string_view status);
 
 struct CreateWorkspaceRun {
+  Caller caller;
   std::string command;
   std::vector<WantedArtifact> artifacts;
   bool keep_sandbox = false;
@@ -43,11 +44,14 @@ struct CreateWorkspaceRun {
   std::string source_metadata;  // a JSON object as text; empty: none
   std::string project_id;       // empty: the default
   std::string sandbox_id;       // empty: one is made for the run
-  std::string template_slug;    // empty: the default
+  std::string template_slug;        // empty: the default
+  std::string template_version_id;  // empty: whatever the slug says
   std::optional<std::int64_t> timeout_ms;
+  Answerer<WorkspaceRun> answer;
 };
 
 struct ListWorkspaceRuns {
+  Caller caller;  // sees those of its projects
   Page page;
   std::string project_id;
   std::string status;
@@ -67,6 +71,13 @@ struct ArchiveTransfer {
   std::string status;  // pending, uploaded, finalized, expired
   Time expires_at;
   std::uint64_t max_size_bytes = 0;
+};
+
+struct CreateArchiveTransfer {
+  std::string run_id;
+  Sha256Digest sha256;
+  std::uint64_t size_bytes = 0;
+  Answerer<ArchiveTransfer> answer;
 };
 
 // Where the bytes of a transfer go before they are taken.
@@ -94,14 +105,15 @@ class WorkspaceRunService {
 
   virtual ~WorkspaceRunService() = default;
 
+  // kNotFound when there is no such run in the caller's projects. Every route that names a run asks this first.
+  virtual Async<void> CheckAccess(Caller caller, std::string run_id) = 0;
   virtual Async<WorkspaceRun> Create(CreateWorkspaceRun request) = 0;
   virtual Async<WorkspaceRun> Get(std::string run_id) = 0;
   virtual Async<Paged<WorkspaceRun>> List(ListWorkspaceRuns request) = 0;
 
   // The archive in one request. The same bytes again: the same answer. kUploadConflict when there is another archive.
   virtual Async<WorkspaceRun> Upload(UploadArchive request) = 0;
-  virtual Async<ArchiveTransfer> CreateTransfer(std::string run_id, Sha256Digest sha256,
-                                                std::uint64_t size_bytes) = 0;
+  virtual Async<ArchiveTransfer> CreateTransfer(CreateArchiveTransfer request) = 0;
   // A file for the bytes, which goes back to FinishTransfer. The same bytes again are fine; kUploadConflict once the
   // transfer is finalized.
   virtual Async<TransferTarget> BeginTransfer(std::string run_id, std::string upload_id) = 0;

@@ -90,28 +90,27 @@ WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::UploadNow(UploadArchive request
   co_return co_await SetArchive(std::move(row), std::move(state), archive, std::move(transaction));
 }
 
-WorkspaceRuns::Task<ArchiveTransfer> WorkspaceRuns::CreateTransfer(std::string run_id,
-                                                                   Sha256Digest sha256,
-                                                                   std::uint64_t size_bytes) {
-  if (size_bytes > service_.config_.staged_archive_bytes) {
-    co_return TooLarge(size_bytes, service_.config_.staged_archive_bytes);
+WorkspaceRuns::Task<ArchiveTransfer> WorkspaceRuns::CreateTransfer(CreateArchiveTransfer request) {
+  if (request.size_bytes > service_.config_.staged_archive_bytes) {
+    co_return TooLarge(request.size_bytes, service_.config_.staged_archive_bytes);
   }
-  DORMOUSE_CO_ASSIGN(const WorkspaceRun row, co_await Read(run_id));
+  DORMOUSE_CO_ASSIGN(const WorkspaceRun row, co_await Read(request.run_id));
   DORMOUSE_CO_TRY(CheckOpen(row));
   store::WorkspaceUploadRow upload;
   upload.id = NewUploadId();
-  upload.run_id = run_id;
+  upload.run_id = request.run_id;
   upload.status = "pending";
-  upload.digest = sha256;
-  upload.size_bytes = size_bytes;
+  upload.digest = request.sha256;
+  upload.size_bytes = request.size_bytes;
   upload.created_ms = service_.NowMs();
   upload.expires_ms = upload.created_ms + service_.config_.upload_kept.count();
-  StatePtr state = StateOf(run_id);
-  co_return co_await service_.Detach(CreateTransferNow(std::move(upload), std::move(state)));
+  StatePtr state = StateOf(request.run_id);
+  co_return co_await service_.Detach(
+      CreateTransferNow(std::move(upload), std::move(request.answer), std::move(state)));
 }
 
-WorkspaceRuns::Task<ArchiveTransfer> WorkspaceRuns::CreateTransferNow(store::WorkspaceUploadRow row,
-                                                                      StatePtr state) {
+WorkspaceRuns::Task<ArchiveTransfer> WorkspaceRuns::CreateTransferNow(
+    store::WorkspaceUploadRow row, Answerer<ArchiveTransfer> answer, StatePtr state) {
   const FifoMutex::Guard turn = co_await state->lock.Lock();
   DORMOUSE_CO_ASSIGN(const WorkspaceRun run, co_await Read(row.run_id));
   DORMOUSE_CO_TRY(CheckOpen(run));
@@ -126,6 +125,7 @@ WorkspaceRuns::Task<ArchiveTransfer> WorkspaceRuns::CreateTransferNow(store::Wor
   }
   store::Transaction transaction;
   transaction.workspace_uploads.push_back(row);
+  if (answer) service_.answers_.AddTo(transaction, answer(Describe(row)), row.created_ms);
   DORMOUSE_CO_TRY(co_await service_.store_->Commit(std::move(transaction)));
   co_return Describe(row);
 }

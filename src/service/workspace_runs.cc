@@ -103,18 +103,21 @@ std::shared_ptr<WorkspaceRunLog> WorkspaceRuns::MakeLog(StatePtr state, Workspac
                                            std::move(options));
 }
 
+WorkspaceRuns::Task<void> WorkspaceRuns::CheckAccess(Caller caller, std::string run_id) {
+  if (!caller.IsRestricted()) co_return Result<void>();
+  DORMOUSE_CO_ASSIGN(const WorkspaceRun row, co_await Read(std::move(run_id)));
+  if (caller.MaySee(row.project_id)) co_return Result<void>();
+  co_return NoSuchRun();
+}
+
 WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::Create(CreateWorkspaceRun request) {
   DORMOUSE_CO_TRY(CheckMetadata(request.metadata));
   DORMOUSE_CO_TRY(CheckArtifacts(request.artifacts));
   if (request.source_metadata.size() > kMaxSourceMetadata) {
     co_return InvalidField("sourceMetadata", "has more than " + std::to_string(kMaxSourceMetadata) + " bytes");
   }
-  if (!request.project_id.empty() && request.project_id != kDefaultProjectId) {
-    co_return Error(ErrorCode::kNotFound, "there is no such project", {{"field", "projectId"}});
-  }
-  if (request.template_slug.size() > 64 || !IsValidUtf8(request.template_slug)) {
-    co_return InvalidField("template", "is too long or not valid UTF-8");
-  }
+  DORMOUSE_CO_ASSIGN(const Template* const preset,
+                     service_.templates_.Choose(request.template_slug, request.template_version_id));
   const std::int64_t most = service_.config_.max_timeout.count();
   if (request.timeout_ms && (*request.timeout_ms < 1 || *request.timeout_ms > most)) {
     co_return InvalidField("timeoutMs", "must be from 1 to " + std::to_string(most));
@@ -126,15 +129,23 @@ WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::Create(CreateWorkspaceRun reque
     DORMOUSE_CO_TRY(service_.bindings_.ByLanguage(CodeOf(step.program).language));
   }
   if (!request.sandbox_id.empty()) {
-    DORMOUSE_CO_TRY(co_await service_.FindLiveSandbox(request.sandbox_id));
+    DORMOUSE_CO_TRY(co_await service_.CheckAccess(request.caller, request.sandbox_id));
+    DORMOUSE_CO_ASSIGN(const SandboxPtr sandbox, co_await service_.FindLiveSandbox(request.sandbox_id));
+    if (!request.project_id.empty() && request.project_id != sandbox->project_id) {
+      co_return InvalidField("projectId", "is not the project of the sandbox");
+    }
+    request.project_id = sandbox->project_id;
   }
+  DORMOUSE_CO_ASSIGN(request.project_id, service_.ChooseProject(request.caller, request.project_id));
   WorkspaceRun row;
   row.id = NewWorkspaceRunId();
-  row.org_id = kDefaultOrgId;
-  row.project_id = kDefaultProjectId;
+  row.org_id = service_.organization_.id;
+  row.project_id = std::move(request.project_id);
   row.command = std::move(request.command);
-  row.template_slug =
-      request.template_slug.empty() ? std::string(kDefaultTemplate) : request.template_slug;
+  row.template_id = preset->id;
+  row.template_slug = preset->slug;
+  row.template_version = preset->version;
+  row.template_version_id = preset->version_id;
   row.owns_sandbox = request.sandbox_id.empty();
   row.sandbox_id = std::move(request.sandbox_id);
   row.keep_sandbox = request.keep_sandbox;
@@ -143,13 +154,16 @@ WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::Create(CreateWorkspaceRun reque
   row.artifacts = std::move(request.artifacts);
   row.timeout_ms = request.timeout_ms;
   row.created_ms = service_.NowMs();
-  co_return co_await service_.Detach(CreateNow(std::move(row)));
+  co_return co_await service_.Detach(CreateNow(std::move(row), std::move(request.answer)));
 }
 
-WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::CreateNow(WorkspaceRun row) {
+WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::CreateNow(WorkspaceRun row,
+                                                           Answerer<WorkspaceRun> answer) {
   const auto log = MakeLog(StateOf(row.id), row);
   log->SetStatus("awaiting_archive");
-  DORMOUSE_CO_TRY(co_await log->Flush());
+  store::Transaction transaction;
+  if (answer) service_.answers_.AddTo(transaction, answer(log->row()), row.created_ms);
+  DORMOUSE_CO_TRY(co_await log->Flush(std::move(transaction)));
   co_return log->row();
 }
 
@@ -164,6 +178,7 @@ WorkspaceRuns::Task<Paged<WorkspaceRun>> WorkspaceRuns::List(ListWorkspaceRuns r
   }
   store::WorkspaceRunQuery query;
   query.project_id = request.project_id;
+  if (request.caller.IsRestricted()) query.project_ids = request.caller.grants->project_ids;
   query.status = request.status;
   query.metadata = request.metadata;
   query.limit = request.page.limit + 1;  // one more tells whether there is a next page

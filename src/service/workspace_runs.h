@@ -29,12 +29,12 @@ class WorkspaceRuns final : public WorkspaceRunService {
   // The service stops: who waits for events waits no more.
   void Close();
 
+  Async<void> CheckAccess(Caller caller, std::string run_id) override;
   Async<WorkspaceRun> Create(CreateWorkspaceRun request) override;
   Async<WorkspaceRun> Get(std::string run_id) override;
   Async<Paged<WorkspaceRun>> List(ListWorkspaceRuns request) override;
   Async<WorkspaceRun> Upload(UploadArchive request) override;
-  Async<ArchiveTransfer> CreateTransfer(std::string run_id, Sha256Digest sha256,
-                                        std::uint64_t size_bytes) override;
+  Async<ArchiveTransfer> CreateTransfer(CreateArchiveTransfer request) override;
   Async<TransferTarget> BeginTransfer(std::string run_id, std::string upload_id) override;
   Async<void> FinishTransfer(std::string run_id, std::string upload_id,
                              FileDescriptor file) override;
@@ -62,7 +62,7 @@ class WorkspaceRuns final : public WorkspaceRunService {
   Task<store::Transaction> DropArchive(WorkspaceRun& row);
 
   // ── workspace_runs.cc: each runs detached, and takes the state's lock.
-  Task<WorkspaceRun> CreateNow(WorkspaceRun row);
+  Task<WorkspaceRun> CreateNow(WorkspaceRun row, Answerer<WorkspaceRun> answer);
   Task<WorkspaceRun> StartNow(std::string run_id, StatePtr state);
   Task<WorkspaceRun> CancelUnstarted(std::string run_id, StatePtr state);
   // Asks a started run to stop.
@@ -77,7 +77,8 @@ class WorkspaceRuns final : public WorkspaceRunService {
 
   // ── workspace_run_uploads.cc
   Task<WorkspaceRun> UploadNow(UploadArchive request, StatePtr state);
-  Task<ArchiveTransfer> CreateTransferNow(store::WorkspaceUploadRow row, StatePtr state);
+  Task<ArchiveTransfer> CreateTransferNow(store::WorkspaceUploadRow row,
+                                          Answerer<ArchiveTransfer> answer, StatePtr state);
   Task<void> FinishTransferNow(store::WorkspaceUploadRow upload, FileDescriptor file, StatePtr state);
   Task<WorkspaceRun> FinalizeNow(FinalizeArchive request, StatePtr state);
   Task<store::WorkspaceUploadRow> ReadUpload(const std::string& run_id, std::string upload_id);

@@ -38,7 +38,10 @@ struct WorkspaceRunRow {
   std::string project_id;
   std::string status;  // as clients see it
   std::string command;
+  std::string template_id;
   std::string template_slug;
+  std::string template_version;
+  std::string template_version_id;
   std::string sandbox_id;     // asked for, or made; empty: none yet
   bool owns_sandbox = true;   // made for this run
   bool keep_sandbox = false;
@@ -89,6 +92,7 @@ struct WorkspaceRunQuery {
   StringMap metadata;      // exact matches
   std::uint32_t limit = 50;
   std::optional<std::pair<std::int64_t, std::string>> after;  // created_ms, id
+  std::vector<std::string> project_ids;                       // any of them; empty: all
 };
 
 }  // namespace dormouse::store

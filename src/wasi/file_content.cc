@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace dormouse::wasi {
@@ -44,8 +45,30 @@ void FileContent::Clear() {
   base_loaded_ = false;
   base_limit_ = 0;
   base_size_ = 0;
-  size_ = 0;
+  SetSize(0);
   digest_.reset();
+}
+
+void FileContent::SetSize(std::uint64_t size) {
+  if (sizes_ != nullptr) {
+    sizes_->Subtract(size_ * names_);
+    sizes_->Add(size * names_);
+  }
+  size_ = size;
+}
+
+void FileContent::SetNames(std::uint64_t names) {
+  if (sizes_ != nullptr) {
+    sizes_->Subtract(size_ * names_);
+    sizes_->Add(size_ * names);
+  }
+  names_ = names;
+}
+
+std::uint64_t FileContent::max_size() const {
+  if (sizes_ == nullptr || names_ == 0) return std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t more = sizes_->remaining() / names_;
+  return size_ + std::min(more, std::numeric_limits<std::uint64_t>::max() - size_);
 }
 
 FileContent::Chunk* FileContent::Find(std::uint64_t index) {
@@ -154,6 +177,9 @@ Errno FileContent::WriteChunk(ContentSource* source, std::uint64_t index, std::u
 Errno FileContent::Write(ContentSource* source, std::uint64_t offset, std::span<const std::byte> in,
                          std::uint64_t& put) {
   put = 0;
+  const std::uint64_t most = max_size();
+  if (offset >= most && !in.empty()) return Errno::kNoSpace;
+  in = in.first(std::min<std::uint64_t>(in.size(), most - std::min(most, offset)));
   while (put < in.size()) {
     const std::uint64_t at = offset + put;
     const auto start = static_cast<std::uint32_t>(at % kChunk);
@@ -165,7 +191,7 @@ Errno FileContent::Write(ContentSource* source, std::uint64_t offset, std::span<
       break;
     }
     put += length;
-    size_ = std::max(size_, at + length);
+    if (at + length > size_) SetSize(at + length);
     digest_.reset();
   }
   return Errno::kSuccess;
@@ -197,7 +223,7 @@ void FileContent::Resize(std::uint64_t size) {
     const auto cut = chunks_.find(size / kChunk);
     if (cut != chunks_.end()) quota_->Add(ChargeOf(cut->first, cut->second));
   }
-  size_ = size;
+  SetSize(size);
 }
 
 void FileContent::SetStored(const Sha256Digest& digest, std::uint64_t size) {
@@ -206,7 +232,7 @@ void FileContent::SetStored(const Sha256Digest& digest, std::uint64_t size) {
   base_named_ = true;
   base_size_ = size;
   base_limit_ = size;
-  size_ = size;
+  SetSize(size);
   digest_ = digest;
   quota_->Add(base_limit_);
 }
@@ -217,7 +243,7 @@ void FileContent::SetBytes(SharedBytes bytes) {
   base_loaded_ = true;
   base_size_ = base_.size();
   base_limit_ = base_size_;
-  size_ = base_size_;
+  SetSize(base_size_);
   quota_->Add(base_limit_);
 }
 

@@ -7,7 +7,8 @@
 // written into them; everything else up to the size is a hole and reads as zeros.
 //
 // Bytes are charged to a Quota: what shows of the base, and what chunks hold beyond it (rounded up
-// to 128 bytes each).
+// to 128 bytes each). A second one may count sizes, holes included, once for each name of the file:
+// what somebody who keeps the files elsewhere will count.
 #pragma once
 
 #include <array>
@@ -66,13 +67,17 @@ class FileContent {
     const std::byte* data;
   };
 
-  // An empty content. Borrows `quota`.
-  explicit FileContent(Quota& quota) : quota_(&quota) {}
+  // An empty content without names. Borrows `quota` and `sizes`, which may be null.
+  explicit FileContent(Quota& quota, Quota* sizes = nullptr) : quota_(&quota), sizes_(sizes) {}
   ~FileContent();
   FileContent(const FileContent&) = delete;
   FileContent& operator=(const FileContent&) = delete;
 
   std::uint64_t size() const { return size_; }
+  // How large the sizes' quota lets this file become; at least size().
+  std::uint64_t max_size() const;
+  // How many names the file has, for the sizes' quota.
+  void SetNames(std::uint64_t names);
   // The name of the whole content, as long as it is known: set by SetStored or MarkStored and kept
   // until the next change.
   const std::optional<Sha256Digest>& digest() const { return digest_; }
@@ -82,11 +87,11 @@ class FileContent {
   // Reads up to `out.size()` bytes; fewer only at the end. EIO when the base cannot be loaded.
   Errno Read(ContentSource* source, std::uint64_t offset, std::span<std::byte> out,
              std::uint64_t& got);
-  // Writes as many bytes as the quota allows; kNoSpace if that is none, `put` is 0 on any error.
+  // Writes as many bytes as the quotas allow; kNoSpace if that is none, `put` is 0 on any error.
   // Requires: offset + in.size() does not overflow.
   Errno Write(ContentSource* source, std::uint64_t offset, std::span<const std::byte> in,
               std::uint64_t& put);
-  // Cuts or extends with a hole.
+  // Cuts or extends with a hole; asks no quota.
   void Resize(std::uint64_t size);
   // Loads the base now, so that later reads cannot fail.
   Errno EnsureLoaded(ContentSource* source);
@@ -121,8 +126,11 @@ class FileContent {
   std::uint64_t ChargeOf(std::uint64_t index, const Chunk& chunk) const;
   static bool Reserve(Chunk& chunk, std::uint32_t capacity);
   void Clear();
+  void SetSize(std::uint64_t size);
 
   Quota* quota_;
+  Quota* sizes_;
+  std::uint64_t names_ = 0;
   std::uint64_t size_ = 0;
   std::uint64_t base_limit_ = 0;
   std::uint64_t base_size_ = 0;

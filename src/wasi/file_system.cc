@@ -44,7 +44,9 @@ FileSystem::FileSystem(const Limits& limits, ContentSource* contents, TimeSource
   const auto make = [&](MountKind kind, bool read_only, Errno full, std::uint64_t bytes,
                         std::uint64_t files, std::uint32_t mode) {
     auto& mount = mounts_[static_cast<std::size_t>(kind)];
-    mount = std::make_unique<Mount>(kind, read_only, full, bytes, files);
+    // The server stores /workspace, and counts what files are long.
+    const std::uint64_t sizes = kind == MountKind::kWorkspace ? bytes : kUnlimited;
+    mount = std::make_unique<Mount>(kind, read_only, full, bytes, sizes, files);
     mount->root = NewInode(kind, FileType::kDirectory, mode);
   };
   make(MountKind::kRootfs, true, Errno::kReadOnly, kUnlimited, kUnlimited, 0755);
@@ -141,7 +143,9 @@ InodePtr FileSystem::NewInode(MountKind kind, FileType type, std::uint32_t mode)
   inode->mode = mode;
   inode->atime_ns = inode->mtime_ns = inode->ctime_ns = Now();
   if (type == FileType::kDirectory) inode->directory = std::make_unique<Directory>();
-  if (type == FileType::kRegular) inode->content = std::make_unique<FileContent>(owner.bytes);
+  if (type == FileType::kRegular) {
+    inode->content = std::make_unique<FileContent>(owner.bytes, &owner.sizes);
+  }
   return inode;
 }
 
@@ -153,6 +157,7 @@ void FileSystem::AddName(DirectoryEntry* entry) {
     inode.more_entries.push_back(entry);
     inode.mount->files.Add(1);  // names cost memory too
   }
+  if (inode.content) inode.content->SetNames(inode.link_count());
   if (inode.is_directory()) ++entry->parent->directory->subdirectories;
 }
 
@@ -169,6 +174,7 @@ void FileSystem::RemoveName(DirectoryEntry* entry) {
   } else {
     inode.mount->files.Subtract(std::erase(inode.more_entries, entry));
   }
+  if (inode.content) inode.content->SetNames(inode.link_count());
   if (inode.entry != nullptr) return;
   if (inode.open_count > 0) {
     // From now on nobody else keeps the content; the store may forget it.
@@ -242,6 +248,24 @@ FileStat FileSystem::StatOf(const Inode& inode) const {
           .ctime_ns = inode.ctime_ns};
 }
 
+MountStat FileSystem::MountStatOf(const Inode& inode) const {
+  const Mount& mount = *inode.mount;
+  MountStat stat{.device = static_cast<std::uint64_t>(mount.kind) + 1,
+                 .read_only = mount.read_only};
+  if (mount.read_only) {
+    if (mount.kind == MountKind::kRootfs && rootfs_) {
+      stat.bytes = rootfs_->size_bytes();
+      stat.files = rootfs_->node_count();
+    }
+    return stat;
+  }
+  stat.bytes = mount.bytes.limit();
+  stat.free_bytes = std::min(mount.bytes.remaining(), mount.sizes.remaining());
+  stat.files = mount.files.limit();
+  stat.free_files = mount.files.remaining();
+  return stat;
+}
+
 Errno FileSystem::SetTimes(Inode& inode, TimeChange atime, TimeChange mtime) {
   if (atime.kind == TimeChange::Kind::kKeep && mtime.kind == TimeChange::Kind::kKeep) {
     return Errno::kSuccess;
@@ -293,7 +317,9 @@ Errno FileSystem::Write(Inode& file, std::uint64_t offset, std::span<const std::
   if (offset >= limits_.max_file_bytes) return Errno::kFileTooBig;
   const std::uint64_t most = std::min<std::uint64_t>(in.size(), limits_.max_file_bytes - offset);
   const Errno error = file.content->Write(contents_, offset, in.first(most), put);
-  if (error == Errno::kNoSpace) return file.mount->full;
+  if (error == Errno::kNoSpace) {
+    return offset > file.mount->sizes.limit() ? Errno::kFileTooBig : file.mount->full;
+  }
   if (error != Errno::kSuccess) return error;
   file.mtime_ns = file.ctime_ns = Now();
   InodeChanged(file);
@@ -304,7 +330,8 @@ Errno FileSystem::Truncate(Inode& file, std::uint64_t size) {
   if (file.is_directory()) return Errno::kIsDirectory;
   if (file.type != FileType::kRegular) return Errno::kInvalid;
   if (file.mount->read_only) return Errno::kReadOnly;
-  if (size > limits_.max_file_bytes) return Errno::kFileTooBig;
+  if (size > limits_.max_file_bytes || size > file.mount->sizes.limit()) return Errno::kFileTooBig;
+  if (size > file.content->max_size()) return file.mount->full;
   file.content->Resize(size);
   file.mtime_ns = file.ctime_ns = Now();
   InodeChanged(file);

@@ -39,6 +39,16 @@ struct FileStat {
   std::int64_t ctime_ns = 0;
 };
 
+// What statvfs() tells of a mount.
+struct MountStat {
+  std::uint64_t device = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t files = 0;
+  std::uint64_t free_files = 0;
+  bool read_only = false;
+};
+
 struct OpenRequest {
   bool write = false;  // asks for write access: EISDIR, EROFS
   bool create = false;
@@ -101,11 +111,14 @@ class FileSystem {
 
   // --- Inodes.
   FileStat StatOf(const Inode& inode) const;
+  // Of the mount on which the inode lies.
+  MountStat MountStatOf(const Inode& inode) const;
   Errno SetTimes(Inode& inode, TimeChange atime, TimeChange mtime);
   Errno SetMode(Inode& inode, std::uint32_t mode);
   // Regular files. Write needs a writable mount; append at size() yourself.
   Errno Read(Inode& file, std::uint64_t offset, std::span<std::byte> out, std::uint64_t& got);
   Errno Write(Inode& file, std::uint64_t offset, std::span<const std::byte> in, std::uint64_t& put);
+  // EFBIG where the file would not fit however empty the mount is, else the mount's own error.
   Errno Truncate(Inode& file, std::uint64_t size);
   // posix_fallocate: grows the size to offset + length, and fails like writing that much would.
   // Reserves nothing.

@@ -157,6 +157,7 @@ Errno FileSystem::Link(Inode& from_start, std::string_view from, Follow follow, 
   const Errno error = CheckCreate(location, Counted::kYes);
   if (error != Errno::kSuccess) return error;
   if (inode->link_count() >= kMaxLinks) return Errno::kTooManyLinks;
+  if (inode->content && inode->size() > inode->mount->sizes.remaining()) return inode->mount->full;
   inode->ctime_ns = Now();
   Add(location, inode);
   InodeChanged(*inode);

@@ -258,6 +258,44 @@ TEST(FileSystem, AHoleOfFiveGigabytesCostsNothingAndBeyondTheLimitIsTooBig) {
   EXPECT_EQ(put, 1u);
 }
 
+// The server counts what files are long, and would not store a run that is over its quota.
+TEST(FileSystem, HolesAndNamesInTheWorkspaceCountLikeBytes) {
+  Limits limits;
+  limits.max_workspace_bytes = 1000;
+  TestTree tree(limits);
+  ASSERT_EQ(tree.Write("/workspace/f", "x"), Errno::kSuccess);
+  InodePtr inode;
+  ASSERT_EQ(tree.files.Open(tree.root(), "/workspace/f", {.write = true}, inode), Errno::kSuccess);
+  Quota& sizes = inode->mount->sizes;
+  std::uint64_t put = 0;
+  EXPECT_EQ(tree.files.Truncate(*inode, 1001), Errno::kFileTooBig);
+  EXPECT_EQ(tree.files.Write(*inode, std::uint64_t{5} << 30, Bytes("x"), put), Errno::kFileTooBig);
+  EXPECT_EQ(inode->size(), 1u);
+  ASSERT_EQ(tree.files.Truncate(*inode, 400), Errno::kSuccess);
+  EXPECT_EQ(sizes.used(), 400u);
+  ASSERT_EQ(Link(tree, "/workspace/f", "/workspace/g"), Errno::kSuccess);
+  EXPECT_EQ(sizes.used(), 800u);
+  EXPECT_EQ(Link(tree, "/workspace/f", "/workspace/h"), Errno::kQuota);
+  // Each byte more is one in each name.
+  EXPECT_EQ(tree.files.Truncate(*inode, 501), Errno::kQuota);
+  ASSERT_EQ(tree.files.Write(*inode, 450, Bytes(std::string(100, 'y')), put), Errno::kSuccess);
+  EXPECT_EQ(put, 50u);
+  EXPECT_EQ(sizes.used(), 1000u);
+  ASSERT_EQ(tree.files.Unlink(tree.root(), "/workspace/f"), Errno::kSuccess);
+  EXPECT_EQ(sizes.used(), 500u);
+  ASSERT_EQ(Rename(tree, "/workspace/g", "/workspace/i"), Errno::kSuccess);
+  EXPECT_EQ(sizes.used(), 500u);
+  // Nobody stores a file without a name.
+  tree.files.Opened(*inode);
+  ASSERT_EQ(tree.files.Unlink(tree.root(), "/workspace/i"), Errno::kSuccess);
+  EXPECT_EQ(sizes.used(), 0u);
+  EXPECT_EQ(tree.files.Truncate(*inode, 900), Errno::kSuccess);
+  tree.files.Closed(*inode);
+  inode.reset();
+  ASSERT_EQ(tree.Write("/workspace/j", std::string(700, 'z')), Errno::kSuccess);
+  EXPECT_EQ(sizes.used(), 700u);
+}
+
 TEST(FileSystem, TimesMoveAsPosixWants) {
   TestTree tree;
   ASSERT_EQ(tree.Write("/tmp/f", "1"), Errno::kSuccess);

@@ -84,12 +84,18 @@ enum class MountKind : std::uint8_t { kRootfs = 0, kWorkspace = 1, kTmp = 2, kDe
 // A part of the tree with its own device number and limits.
 struct Mount {
   Mount(MountKind kind_in, bool read_only_in, Errno full_in, std::uint64_t max_bytes,
-        std::uint64_t max_files)
-      : kind(kind_in), read_only(read_only_in), full(full_in), bytes(max_bytes), files(max_files) {}
+        std::uint64_t max_sizes, std::uint64_t max_files)
+      : kind(kind_in),
+        read_only(read_only_in),
+        full(full_in),
+        bytes(max_bytes),
+        sizes(max_sizes),
+        files(max_files) {}
   MountKind kind;
   bool read_only;
-  Errno full;  // what an operation beyond the limits answers
-  Quota bytes;
+  Errno full;   // what an operation beyond the limits answers
+  Quota bytes;  // held
+  Quota sizes;  // of files, holes included and once for each name
   Quota files;
   InodePtr root;
 };

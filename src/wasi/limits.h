@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of one context's file system. Holes cost nothing; bytes are counted as written.
+// Limits of one context's file system. Holes in /tmp cost nothing; bytes are counted as written.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,9 @@ inline constexpr std::size_t kMaxPathBytes = 4095;  // PATH_MAX without its NUL
 inline constexpr int kMaxSymlinkHops = 40;
 
 struct Limits {
-  // Contents in /workspace, those of the manifest included: EDQUOT beyond.
+  // Contents in /workspace, those of the manifest included: EDQUOT beyond. Also the sizes of all
+  // its files, holes included and once for each name, as the server counts them: EDQUOT, or EFBIG
+  // for a file that could never fit.
   std::uint64_t max_workspace_bytes = std::uint64_t{2} << 30;
   // Contents in /tmp: ENOSPC beyond.
   std::uint64_t max_tmp_bytes = std::uint64_t{512} << 20;

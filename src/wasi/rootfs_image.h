@@ -47,6 +47,7 @@ class RootfsImage {
   static Result<RootfsImage> Open(SharedBytes bytes);
 
   std::uint32_t node_count() const { return node_count_; }
+  std::uint64_t size_bytes() const { return bytes_.size(); }
   // Requires: index < node_count().
   Node At(std::uint32_t index) const;
 

@@ -248,4 +248,12 @@ u32 FdModeGet(Wasi& wasi, u32 fd, u32 mode) {
   return Raw(wasi.memory().Write(mode, file->inode->mode) ? Errno::kSuccess : Errno::kFault);
 }
 
+u32 FdStatvfs(Wasi& wasi, u32 fd, u32 stat) {
+  OpenFile* file;
+  const Errno error = GetFile(wasi, fd, file);
+  if (error != Errno::kSuccess) return Raw(error);
+  const RawMountStat raw = ToRaw(wasi.files().MountStatOf(*file->inode));
+  return Raw(wasi.memory().Write(stat, raw) ? Errno::kSuccess : Errno::kFault);
+}
+
 }  // namespace dormouse::wasi

@@ -74,12 +74,16 @@ inline constexpr std::string_view kExtensionModule = "dormouse";
 //   path_chmod(fd, lookup flags, path, length, mode)
 //   fd_mode_get(fd, &mode)                           permission bits, as u32
 //   path_mode_get(fd, lookup flags, path, length, &mode)
+//   fd_statvfs(fd, &stat)                            of the mount: a RawMountStat, wasi_support.h
+//   path_statvfs(fd, lookup flags, path, length, &stat)
 #define DORMOUSE_EXTENSION_IMPORTS(X) \
   X("fd_dup", FdDup)                  \
   X("fd_chmod", FdChmod)              \
   X("path_chmod", PathChmod)          \
   X("fd_mode_get", FdModeGet)         \
-  X("path_mode_get", PathModeGet)
+  X("path_mode_get", PathModeGet)     \
+  X("fd_statvfs", FdStatvfs)          \
+  X("path_statvfs", PathStatvfs)
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
@@ -143,6 +147,8 @@ u32 FdChmod(Wasi& wasi, u32 fd, u32 mode);
 u32 PathChmod(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u32 mode);
 u32 FdModeGet(Wasi& wasi, u32 fd, u32 mode);
 u32 PathModeGet(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u32 mode);
+u32 FdStatvfs(Wasi& wasi, u32 fd, u32 stat);
+u32 PathStatvfs(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u32 stat);
 
 // Calls `visit.operator()<function>(module, name)` for each import:
 //   VisitImports([&]<auto function>(std::string_view module, std::string_view name) {

@@ -168,4 +168,12 @@ u32 PathModeGet(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u32 mode) {
   return Raw(wasi.memory().Write(mode, inode->mode) ? Errno::kSuccess : Errno::kFault);
 }
 
+u32 PathStatvfs(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u32 stat) {
+  InodePtr inode;
+  const Errno error = LookupAt(wasi, fd, flags, path, length, inode);
+  if (error != Errno::kSuccess) return Raw(error);
+  const RawMountStat raw = ToRaw(wasi.files().MountStatOf(*inode));
+  return Raw(wasi.memory().Write(stat, raw) ? Errno::kSuccess : Errno::kFault);
+}
+
 }  // namespace dormouse::wasi

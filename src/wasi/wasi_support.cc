@@ -13,6 +13,16 @@ constexpr u32 kSetMtimeNow = 8;
 
 }  // namespace
 
+RawMountStat ToRaw(const MountStat& stat) {
+  return {stat.device,
+          stat.bytes,
+          stat.free_bytes,
+          stat.files,
+          stat.free_files,
+          stat.read_only ? 1u : 0u,
+          static_cast<u32>(kMaxNameBytes)};
+}
+
 RawFilestat ToRaw(const FileStat& stat) {
   RawFilestat raw{};
   raw.device = stat.device;

@@ -50,6 +50,18 @@ struct RawFilestat {
 static_assert(sizeof(RawFilestat) == 64);
 RawFilestat ToRaw(const FileStat& stat);
 
+struct RawMountStat {
+  u64 device;
+  u64 bytes;
+  u64 free_bytes;
+  u64 files;
+  u64 free_files;
+  u32 read_only;
+  u32 max_name_bytes;
+};
+static_assert(sizeof(RawMountStat) == 48);
+RawMountStat ToRaw(const MountStat& stat);
+
 struct RawVector {
   u32 address;
   u32 length;

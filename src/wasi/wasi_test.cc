@@ -207,6 +207,32 @@ TEST(Wasi, ModeBitsAreKept) {
   EXPECT_EQ(guest.Get<u32>(), 0600u);
 }
 
+TEST(Wasi, MountsTellTheirSizeAndWhatIsFree) {
+  Limits limits;
+  limits.max_workspace_bytes = 1 << 20;
+  limits.max_tmp_bytes = 1 << 16;
+  limits.max_files = 10;
+  TestGuest guest(limits);
+  ASSERT_EQ(guest.WriteFile("workspace/f", std::string(4096, 'x')), Errno::kSuccess);
+  ASSERT_EQ(Err(PathStatvfs(*guest.wasi, 3, 1, kPath, guest.Put(kPath, "workspace"), kResult)),
+            Errno::kSuccess);
+  const auto workspace = guest.Get<RawMountStat>();
+  EXPECT_EQ(workspace.bytes, 1u << 20);
+  EXPECT_EQ(workspace.free_bytes, (1u << 20) - 4096);
+  EXPECT_EQ(workspace.files, 10u);
+  EXPECT_EQ(workspace.free_files, 8u);  // its root is one, too
+  EXPECT_EQ(workspace.read_only, 0u);
+  ASSERT_EQ(guest.WriteFile("tmp/f", "x"), Errno::kSuccess);
+  ASSERT_EQ(Err(FdStatvfs(*guest.wasi, guest.MustOpen("tmp/f"), kResult)), Errno::kSuccess);
+  EXPECT_EQ(guest.Get<RawMountStat>().bytes, 1u << 16);
+  EXPECT_NE(guest.Get<RawMountStat>().device, workspace.device);
+  ASSERT_EQ(Err(FdStatvfs(*guest.wasi, 3, kResult)), Errno::kSuccess);
+  EXPECT_EQ(guest.Get<RawMountStat>().read_only, 1u);
+  EXPECT_EQ(guest.Get<RawMountStat>().free_bytes, 0u);
+  EXPECT_EQ(Err(FdStatvfs(*guest.wasi, 77, kResult)), Errno::kBadFile);
+  EXPECT_EQ(Err(FdStatvfs(*guest.wasi, 3, 0xffff'fff0)), Errno::kFault);
+}
+
 TEST(Wasi, PathsWithNulOrBadUtf8AreRefused) {
   TestGuest guest;
   EXPECT_EQ(guest.Mkdir(std::string_view("tmp/a\0b", 7)), Errno::kInvalid);
@@ -346,7 +372,7 @@ TEST(WasiImports, EveryFunctionOfPreview1IsThereOnce) {
     }
   });
   EXPECT_EQ(names.size(), 46u);
-  EXPECT_EQ(extensions, 5);
+  EXPECT_EQ(extensions, 7);
 }
 
 }  // namespace

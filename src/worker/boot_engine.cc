@@ -103,7 +103,8 @@ Result<std::string> BuildId(const fs::path& directory, bool has_rootfs) {
 
 Result<std::unique_ptr<Instance>> NewInstance(engine::EngineModule& module, const fs::path& image,
                                               std::uint32_t pages, std::optional<wasi::RootfsImage> rootfs,
-                                              BootOutput& output) {
+                                              BootOutput& output,
+                                              std::optional<std::int64_t> monotonic_start_ns = {}) {
   const FileDescriptor fd(::open(image.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return SystemError("opening " + image.string(), errno);
   struct stat status;
@@ -113,6 +114,7 @@ Result<std::unique_ptr<Instance>> NewInstance(engine::EngineModule& module, cons
   options.output = &output;
   options.rootfs = std::move(rootfs);
   options.memory_bytes = kBootMemoryBytes;
+  options.monotonic_start_ns = monotonic_start_ns;
   return Instance::Create(module, fd.get(), static_cast<std::uint64_t>(status.st_size), pages,
                           std::move(options));
 }
@@ -126,8 +128,9 @@ Result<void> Boot(const Arguments& arguments, const fs::path& directory, EngineM
     DORMOUSE_ASSIGN(wasi::RootfsImage image, OpenRootfs(directory / "rootfs.img"));
     rootfs = std::move(image);
   }
+  // Contexts begin much later, so that no time which boot leaves in the image lies in their future.
   DORMOUSE_ASSIGN(auto instance, NewInstance(module, arguments.at("--memory"), module.abi().initial_pages,
-                                             std::move(rootfs), output));
+                                             std::move(rootfs), output, 0));
   instance->wasi().BeginRun({});
   if (const auto ended = instance->Initialize(); ended.trap) {
     return Error(ErrorCode::kInternal, std::string("_initialize trapped: ") + engine::TrapName(ended.trap.kind));

@@ -80,6 +80,7 @@ Result<void> Instance::Bind(InstanceOptions options) {
   wasi_options.contents = options.contents;
   wasi_options.rootfs = std::move(options.rootfs);
   wasi_options.limits = options.limits;
+  if (options.monotonic_start_ns) wasi_options.monotonic_start_ns = *options.monotonic_start_ns;
   wasi_options.on_exit = &LeaveForExit;
   wasi_ = std::make_unique<Host>(std::move(wasi_options), *this);
 

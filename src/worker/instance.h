@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct InstanceOptions {
   std::optional<wasi::RootfsImage> rootfs;
   wasi::Limits limits;
   std::uint64_t memory_bytes = 0;  // limit of linear memory
+  // What CLOCK_MONOTONIC shows at first; none: as contexts have it.
+  std::optional<std::int64_t> monotonic_start_ns;
 };
 
 class Instance {

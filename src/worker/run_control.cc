@@ -14,6 +14,7 @@ namespace dormouse::worker {
 namespace {
 
 constexpr std::chrono::milliseconds kRepeatStop{10};
+constexpr int kMostGrace = 5;
 constexpr std::chrono::hours kLongAway{24};
 
 }  // namespace
@@ -80,6 +81,7 @@ void RunControl::Stop(Run& run, StopReason reason, Clock::time_point now) {
   if (run.reason != StopReason::kNone) return;
   run.reason = reason;
   run.stop_at = now;
+  run.cpu_at_stop = GuestCpu();
   run.next_signal = now;
 }
 
@@ -103,7 +105,9 @@ RunControl::Clock::time_point RunControl::Supervise(Clock::time_point now) {
   }
   if (run.reason != StopReason::kNone) {
     if (now >= run.next_signal) {
-      const bool hard = now - run.stop_at >= run.limits.grace;
+      // The grace is meant for the guest's own use: on a machine that has no time for it, it counts slower.
+      const bool hard = GuestCpu() - run.cpu_at_stop >= run.limits.grace ||
+                        now - run.stop_at >= kMostGrace * run.limits.grace;
       run.wasi->Interrupt();
       run.thread->RequestStop(run.token, hard ? engine::StopMode::kHard : engine::StopMode::kSoft);
       run.next_signal = now + kRepeatStop;

@@ -2,7 +2,8 @@
 // RunControl: the worker's control thread. Reads the channel, flushes output, and holds runs to their limits.
 //
 // A run is stopped at its deadline, at its CPU budget, or on request: softly first (the interpreter's own flag, repeated until
-// it reacts), and after the grace time hard (the guest is left where it stands).
+// it reacts), and after the grace time, CPU time of the guest, hard (the guest is left where it stands). A guest that uses
+// no CPU time is left alone for kMostGrace times that.
 //
 // Threads: Begin, End and stop_reason on the guest thread; the rest is the control thread's own.
 #pragma once
@@ -56,6 +57,7 @@ class RunControl {
     std::chrono::nanoseconds cpu_start;
     StopReason reason = StopReason::kNone;
     Clock::time_point stop_at{};    // when the first stop was sent
+    std::chrono::nanoseconds cpu_at_stop{};
     Clock::time_point next_signal{};
   };
 

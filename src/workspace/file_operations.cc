@@ -34,6 +34,16 @@ TreeEntry At(const Resolved& resolved) {
   return entry;
 }
 
+// As on any POSIX system, a directory's time tells that an entry came or went: importers cache by it.
+void TouchParent(Draft& tree, std::string_view path, std::int64_t now_ns) {
+  const std::string_view parent = ParentOf(path);
+  if (parent.empty()) return;
+  TreeEntry directory = *tree.Find(parent);
+  directory.path = parent;
+  directory.mtime_ns = now_ns;
+  tree.Put(std::move(directory));
+}
+
 // Whether the rules of rename(2) let `source` take the place of `target`.
 Result<void> CheckReplace(const Draft& tree, const TreeEntry& source, const TreeEntry& target) {
   const bool source_is_directory = source.kind == FileKind::kDirectory;
@@ -96,6 +106,7 @@ Result<TreeEntry> WriteFile(Draft& tree, std::string_view path, const Sha256Dige
   entry.size_bytes = size_bytes;
   entry.mode = resolved.entry != nullptr ? resolved.entry->mode : 0644;
   entry.mtime_ns = now_ns;
+  if (resolved.entry == nullptr) TouchParent(tree, entry.path, now_ns);
   tree.Put(entry);
   return entry;
 }
@@ -112,11 +123,13 @@ Result<TreeEntry> MakeDirectory(Draft& tree, std::string_view path, Parents pare
     return AboutPath(ErrorCode::kFileAlreadyExists, resolved.path, "exists");
   }
   TreeEntry entry = NewDirectory(resolved.path, now_ns);
+  TouchParent(tree, entry.path, now_ns);
   tree.Put(entry);
   return entry;
 }
 
-Result<TreeEntry> Move(Draft& tree, std::string_view from, std::string_view to, Overwrite overwrite) {
+Result<TreeEntry> Move(Draft& tree, std::string_view from, std::string_view to, Overwrite overwrite,
+                       std::int64_t now_ns) {
   DORMOUSE_ASSIGN(const Resolved source, ResolveExisting(tree, from, LastLink::kKeep));
   DORMOUSE_ASSIGN(const Resolved target, Resolve(tree, to, LastLink::kKeep));
   if (source.path.empty() || target.path.empty()) {
@@ -152,10 +165,12 @@ Result<TreeEntry> Move(Draft& tree, std::string_view from, std::string_view to, 
     entry.path = new_path + entry.path.substr(old_path.size());
     tree.Put(std::move(entry));
   }
+  TouchParent(tree, old_path, now_ns);
+  TouchParent(tree, new_path, now_ns);
   return moved;
 }
 
-Result<void> Delete(Draft& tree, std::string_view path) {
+Result<void> Delete(Draft& tree, std::string_view path, std::int64_t now_ns) {
   DORMOUSE_ASSIGN(const Resolved resolved, ResolveExisting(tree, path, LastLink::kKeep));
   if (resolved.path.empty()) {
     return Error(ErrorCode::kInvalidRequest, "/workspace itself cannot be deleted", {{"field", "path"}});
@@ -163,7 +178,9 @@ Result<void> Delete(Draft& tree, std::string_view path) {
   if (resolved.entry->kind == FileKind::kDirectory && tree.HasChildren(resolved.path)) {
     return AboutPath(ErrorCode::kDirectoryNotEmpty, resolved.path, "is not empty");
   }
-  tree.Erase(resolved.path);
+  const std::string erased = resolved.path;
+  tree.Erase(erased);
+  TouchParent(tree, erased, now_ns);
   return {};
 }
 

@@ -36,10 +36,11 @@ Result<TreeEntry> MakeDirectory(Draft& tree, std::string_view path, Parents pare
 enum class Overwrite { kNo, kYes };
 // Renames, like rename(2), but never into a directory. kFileNotFound, kFileAlreadyExists, kPathIsDirectory,
 // kPathNotDirectory, kDirectoryNotEmpty, kInvalidRequest (the root, or a directory into itself).
-Result<TreeEntry> Move(Draft& tree, std::string_view from, std::string_view to, Overwrite overwrite);
+Result<TreeEntry> Move(Draft& tree, std::string_view from, std::string_view to, Overwrite overwrite,
+                       std::int64_t now_ns);
 
 // A file, a link or an empty directory. kFileNotFound, kDirectoryNotEmpty, kInvalidRequest (the root).
-Result<void> Delete(Draft& tree, std::string_view path);
+Result<void> Delete(Draft& tree, std::string_view path, std::int64_t now_ns);
 
 struct Quota {
   std::uint64_t bytes = 0;

@@ -236,12 +236,28 @@ TEST(FileOperations, WritingThroughALinkWritesItsTarget) {
   EXPECT_EQ(draft.Find("x/y")->kind, FileKind::kDirectory);
 }
 
+TEST(FileOperations, AnEntryThatComesOrGoesGivesItsDirectoryANewTime) {
+  const Tree tree = MakeTree({Directory("d"), File("d/f"), Directory("e")});
+  Draft draft(tree);
+  ASSERT_TRUE(WriteFile(draft, "d/f", Sha256("n"), 1, {}, 5).ok());
+  EXPECT_EQ(draft.Find("d")->mtime_ns, tree.Find("d")->mtime_ns) << "replaced, not added";
+  ASSERT_TRUE(WriteFile(draft, "d/g", Sha256("n"), 1, {}, 6).ok());
+  EXPECT_EQ(draft.Find("d")->mtime_ns, 6);
+  ASSERT_TRUE(MakeDirectory(draft, "d/h", Parents::kMustExist, 7).ok());
+  EXPECT_EQ(draft.Find("d")->mtime_ns, 7);
+  ASSERT_TRUE(Move(draft, "d/g", "e/g", Overwrite::kNo, 8).ok());
+  EXPECT_EQ(draft.Find("d")->mtime_ns, 8);
+  EXPECT_EQ(draft.Find("e")->mtime_ns, 8);
+  ASSERT_TRUE(Delete(draft, "e/g", 9).ok());
+  EXPECT_EQ(draft.Find("e")->mtime_ns, 9);
+}
+
 TEST(FileOperations, MoveFollowsTheRulesOfRename) {
   const Tree tree = MakeTree({Directory("d"), File("d/f"), File("g", "other"), Directory("empty"),
                               Link("l", "d")});
   const auto move = [&](const char* from, const char* to, Overwrite overwrite) -> std::string {
     Draft draft(tree);
-    const auto moved = Move(draft, from, to, overwrite);
+    const auto moved = Move(draft, from, to, overwrite, 5);
     if (!moved.ok()) return "!" + std::string(InfoOf(moved.error().code).api_name);
     std::string left;
     for (const TreeEntry& entry : draft.Descendants("")) left += entry.path + " ";

@@ -57,11 +57,10 @@ def test_pictures_and_pages_become_artifacts(client: Client, python: Context, be
 
 
 def test_javascript_promotes_too(client: Client, javascript: Context) -> None:
-    run = promote(javascript, "display({'text/html': '<b>js</b>'}, {raw: true})").ok()
-    pages = [output for output in run.outputs if output["format"] == "html"]
-    if not pages:
-        pytest.skip("this engine's display takes no bundles")
-    assert fetch(client, pages[0]["artifactId"]) == b"<b>js</b>"
+    code = f"display('<b>js</b>', {{format: 'html'}}); display(new Uint8Array({list(png())}), {{format: 'png'}})"
+    run = promote(javascript, code).ok()
+    assert fetch(client, run.output("html")["artifactId"]) == b"<b>js</b>"
+    assert fetch(client, run.output("png")["artifactId"]) == png()
 
 
 def test_without_promotion_nothing_is_kept(client: Client, python: Context) -> None:

@@ -39,6 +39,13 @@ def test_monotonic_clocks_never_go_back(python: Context, between: Between) -> No
         )
 
 
+def test_boot_and_host_leave_no_time_behind(python: Context) -> None:
+    """What boot has seen of the clock is past, and the host's own uptime is nobody's business."""
+    python.run("import time; now = time.monotonic()").ok()
+    assert 1000 <= float(python.value("now") or 0) < 1000 + 3600
+    assert python.value("time.monotonic() >= now >= time.process_time() >= 0") == "True"
+
+
 def test_javascript_clocks(javascript: Context, between: Between) -> None:
     javascript.run("const t = Date.now(), m = performance.now();").ok()
     between(javascript)

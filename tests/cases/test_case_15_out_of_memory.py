@@ -69,6 +69,24 @@ def test_it_can_be_caught(python: Context, javascript: Context) -> None:
     )
 
 
+FILL_UP = "full = []\nfor size in (10**7, 10**6, 10**5, 10**4, 1000, 100):\n    try:\n        while True: full.append(bytes(size))\n    except MemoryError: pass"
+
+
+def test_a_full_heap_can_be_looked_at_and_emptied(python: Context, between: Between) -> None:
+    python.run("keep = 1").ok()
+    python.run(FILL_UP + "\nkeep = 2", timeoutMs=20_000).ok()
+    for _ in range(3):
+        between(python)
+        assert python.value("keep, len(full) > 10") == "(2, True)"
+    # A run that takes even what was left for it is undone, and says so.
+    run = python.run(FILL_UP.replace("full", "more") + "\nkeep = 3", timeoutMs=20_000)
+    assert (run.status, run.state) in (("oom", "rolled_back"), ("ok", "kept")), run.raw
+    between(python)
+    assert python.value("keep") == ("2" if run.status == "oom" else "3")
+    python.run("del full").ok()
+    assert python.value("len(bytes(10**8))") == "100000000"
+
+
 def test_neighbours_are_untouched_and_memory_comes_back(sandbox: Sandbox) -> None:
     hungry, quiet = sandbox.context("python"), sandbox.context("python")
     quiet.run("x = 1").ok()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Between
+from conftest import Between, NewServer
 from quick.client import Context
 from quick.native import PRELUDE, native
 
@@ -61,9 +61,23 @@ PROGRAMS = {
         "f.close(); g.write('!'); g.close(); print(open('w').read(), sorted(os.listdir()))",
     ],
     "large offsets": [
-        "import os; fd = os.open('big', os.O_RDWR | os.O_CREAT, 0o644); print(os.lseek(fd, 5 * 2**30, 0), os.write(fd, b'far'), os.fstat(fd).st_size)",
-        "print(os.pread(fd, 4, 5 * 2**30 - 1), os.pread(fd, 4, 2**30)); os.ftruncate(fd, 2); print(os.fstat(fd).st_size); os.close(fd)",
+        "import os; fd = os.open('big', os.O_RDWR | os.O_CREAT, 0o644); print(os.lseek(fd, 2**31 + 5, 0), os.write(fd, b'far'), os.fstat(fd).st_size)",
+        "print(os.pread(fd, 4, 2**31 + 4), os.pread(fd, 4, 2**30)); os.ftruncate(fd, 2); print(os.fstat(fd).st_size); os.close(fd)",
         "try: os.lseek(os.open('big', 0), -1, 0)\nexcept OSError as e: print(name(e))",
+    ],
+    # Nobody stores the holes of /tmp, so they may be larger than any quota.
+    "very large offsets": [
+        "import os, tempfile; f = tempfile.TemporaryFile(buffering=0); fd = f.fileno(); print(os.lseek(fd, 5 * 2**30, 0), os.write(fd, b'far'), os.fstat(fd).st_size)",
+        "print(os.pread(fd, 4, 5 * 2**30 - 1), os.pread(fd, 4, 2**30)); os.ftruncate(fd, 2); print(os.fstat(fd).st_size); f.close()",
+    ],
+    "vectors": [
+        "import os; fd = os.open('v', os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600); print(os.writev(fd, [b'one', b'', b'two']), os.pwritev(fd, [b'ONE', b'!'], 1), os.lseek(fd, 0, 1))",
+        "a, b = bytearray(2), bytearray(9); print(os.preadv(fd, [a, b], 0), a, b); os.lseek(fd, 1, 0); print(os.readv(fd, [b, a]), b); os.close(fd)",
+    ],
+    "duplicates": [
+        "import os; fd = os.open('w', os.O_RDWR | os.O_CREAT); d = os.dup(fd); os.write(fd, b'abc'); print(os.lseek(d, 0, 1), d != fd)",
+        "e = os.open('w2', os.O_RDWR | os.O_CREAT); print(os.dup2(fd, e) == e, os.dup2(fd, e, inheritable=False) == e, os.dup2(e, e) == e); os.write(e, b'def'); print(os.path.getsize('w'), os.path.getsize('w2'))",
+        "print(os.dup2(e, 100)); os.lseek(100, 0, 0); print(os.read(fd, 9)); os.close(100); os.close(d); os.close(e)\nfor bad in ((fd, -1), (fd, 2**31 - 1), (99, 5)):\n    try: os.dup2(*bad)\n    except OSError as e: print(name(e))",
     ],
     "directories": [
         "import os; os.makedirs('p/q'); open('p/q/f', 'w').close()\ntry: os.rmdir('p/q')\nexcept OSError as e: print(name(e))\ntry: os.mkdir('p')\nexcept OSError as e: print(name(e))",
@@ -89,6 +103,39 @@ def test_python_is_as_native(python: Context, between: Between, tmp_path: Path, 
         if entry["type"] == "file"
     }
     assert there == here
+
+
+def test_output_goes_where_its_descriptor_does(python: Context, between: Between) -> None:
+    python.run("import os; f = os.open('out', os.O_RDWR | os.O_CREAT); saved = os.dup(1)").ok()
+    between(python)
+    assert python.run("os.dup2(f, 1); print('to the file')").ok().stdout == ""
+    between(python)
+    run = python.run("print('there too'); os.dup2(saved, 1); os.close(saved); print('to the client')")
+    assert run.ok().stdout == "to the client\n"
+    assert python.value("open('out').read()") == "'to the file\\nthere too\\n'"
+
+
+def test_what_the_server_would_not_store_cannot_be_made(new_server: NewServer) -> None:
+    """The quota is one of lengths: holes count, and so does each name of a file."""
+    server = new_server("[limits]\nworkspace_bytes = 2097152\n")
+    python = server.client.sandbox().context("python")
+    python.run(PRELUDE + "\nimport os, shutil; keep = 1; open('kept', 'w').write('x')").ok()
+    attempts = [
+        "fd = os.open('big', os.O_RDWR | os.O_CREAT); os.lseek(fd, 5 * 2**30, 0); os.write(fd, b'far')",
+        "os.truncate('kept', 3 * 2**20)",
+        "open('half', 'w').truncate(2**20 + 2**19); open('other', 'w').truncate(2**20)",
+        "os.link('half', 'same')",
+        "open('other', 'wb').write(b'x' * 2**20)",
+    ]
+    for code in attempts:
+        run = python.run(f"try: {code}\nexcept OSError as e: print(name(e))").ok()
+        assert run.stdout in ("EFBIG\n", "EDQUOT\n"), code
+        python.evict()
+    assert python.value("keep, os.path.getsize('kept'), os.path.getsize('big')") == "(1, 1, 0)"
+    usage = python.value("total, used, free = shutil.disk_usage('.'); total, used + free == total, used >= 2**20")
+    assert usage == "(2097152, True, True)"
+    python.run("os.unlink('half'); open('other', 'wb').write(b'x' * 2**20)").ok()
+    assert python.sandbox.stat("/workspace/other")["sizeBytes"] == 2**20
 
 
 def test_javascript(javascript: Context, between: Between) -> None:

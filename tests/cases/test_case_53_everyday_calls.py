@@ -17,6 +17,18 @@ COMPARED = {
         "old = os.umask(0o027); open('m', 'w').close(); print(oct(stat.S_IMODE(os.stat('m').st_mode))); print(oct(os.umask(old)))",
         "os.truncate('a', 1); print(open('a').read()); fd = os.open('a', os.O_RDONLY); os.fsync(fd); os.fchmod(fd, 0o600) if hasattr(os, 'fchmod') else os.chmod('a', 0o600); os.close(fd); print(oct(stat.S_IMODE(os.stat('a').st_mode)))",
     ],
+    "modes of new files": [
+        "import os\ndef mode(path): return oct(os.stat(path).st_mode & 0o7777)\nfd = os.open('a', os.O_WRONLY | os.O_CREAT, 0o640); os.close(fd); os.mkdir('d', 0o750); print(mode('a'), mode('d'))",
+        "os.close(os.open('a', os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)); os.close(os.open('d/b', os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o777)); print(mode('a'), mode('d/b'))",
+        "top = os.open('d', os.O_RDONLY); os.close(os.open('c', os.O_WRONLY | os.O_CREAT, 0o400, dir_fd=top)); os.mkdir('e', 0o700, dir_fd=top); print(mode('d/c'), mode('d/e')); os.close(top)",
+        "os.symlink('target', 'link'); os.close(os.open('link', os.O_WRONLY | os.O_CREAT, 0o600)); print(mode('target'))",
+        "os.umask(0o077); open('f', 'w').close(); os.makedirs('g/h'); print(mode('f'), mode('g'), mode('g/h')); print(oct(os.umask(0o022)))",
+    ],
+    "statvfs": [
+        "import os, shutil; open('a', 'wb').write(b'x' * 10**6); s = os.statvfs('a'); print(s.f_frsize > 0, s.f_blocks >= s.f_bfree >= s.f_bavail > 0, s.f_namemax)",
+        "u = shutil.disk_usage('.'); print(u.total > u.free > 0, u.used > 0); fd = os.open('a', os.O_RDONLY); print(os.fstatvfs(fd).f_blocks == os.statvfs('.').f_blocks); os.close(fd)",
+        "try: os.statvfs('none')\nexcept OSError as e: print(name(e))",
+    ],
     "links": [
         "import os; open('a', 'w').write('x'); os.symlink('a', 's'); print(os.readlink('s'), os.path.islink('s'), open('s').read(), os.lstat('s').st_size)",
         "os.link('a', 'h'); print(os.stat('a').st_nlink, os.path.samefile('a', 'h')); open('h', 'a').write('y'); print(open('a').read())",

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
+from quick import contract
 from quick.sse import Event, decode_stream, refuse_constant
 
 Json = dict[str, Any]
@@ -123,6 +124,7 @@ class Client:
             timeout=PATIENCE_S,
             limits=limits,
             trust_env=False,
+            event_hooks={"response": [contract.check]},
         )
 
     def close(self) -> None:

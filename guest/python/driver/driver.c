@@ -10,16 +10,12 @@
 
 enum { kEmitError = 2, kStateLost = 1 };
 
-// Freed when memory runs out, so that there is some to report that with, and to tidy up in the next run.
-enum { kBallastBytes = 4 << 20 };
-
 static PyObject* main_globals;
 static PyObject* begin_function;
 static PyObject* end_function;
 static PyObject* await_function;
 static PyObject* reseed_function;
 static void* request;
-static void* ballast;
 
 static int SetStrings(PyConfig* config) {
   static const struct {
@@ -91,8 +87,8 @@ static int InitDriver(void) {
   end_function = Attribute("dormouse._cell", "end");
   await_function = Attribute("dormouse._loop", "run");
   reseed_function = Attribute("dormouse._random", "reseed");
-  ballast = malloc(kBallastBytes);
-  return begin_function && end_function && await_function && reseed_function && ballast ? 0 : -1;
+  if (!begin_function || !end_function || !await_function || !reseed_function) return -1;
+  return InitMemory();
 }
 
 // The report of last resort: needs no memory and no Python.
@@ -109,10 +105,8 @@ static void EmitBareError(PyObject* error) {
   Emit(kEmitError, json, strlen(json));
 }
 
-static void DropBallast(PyObject* error) {
-  if (error == NULL || !PyErr_GivenExceptionMatches(error, PyExc_MemoryError)) return;
-  free(ballast);
-  ballast = NULL;
+static void MakeRoomToReport(PyObject* error) {
+  if (error != NULL && PyErr_GivenExceptionMatches(error, PyExc_MemoryError)) DropReserve();
 }
 
 // begin() has the cell's source and name for us, or None if it has reported why there is nothing to run.
@@ -125,20 +119,20 @@ static PyObject* RunRequest(PyObject* text) {
   return value;
 }
 
-static void Run(const char* address, size_t length) {
+// Whether the interpreter can go on: 0, or kStateLost when the run left no memory to do that with.
+static int Run(const char* address, size_t length) {
   ClearStop();  // one that was asked for after the last run had ended
   RaiseShield();
-  if (ballast == NULL) ballast = malloc(kBallastBytes);
   PyObject* text = PyUnicode_DecodeUTF8(address, (Py_ssize_t)length, "replace");
   PyObject* value = text != NULL ? RunRequest(text) : NULL;
   Py_XDECREF(text);
   PyObject* error = value == NULL ? PyErr_GetRaisedException() : NULL;
-  DropBallast(error);
+  MakeRoomToReport(error);
   PyObject* arguments[] = {value != NULL ? value : Py_None, error != NULL ? error : Py_None};
   PyObject* ended = PyObject_Vectorcall(end_function, arguments, 2, NULL);
   if (ended == NULL) {
     PyObject* second = PyErr_GetRaisedException();
-    DropBallast(second);
+    MakeRoomToReport(second);
     EmitBareError(second);
     Py_XDECREF(second);
   }
@@ -146,7 +140,9 @@ static void Run(const char* address, size_t length) {
   Py_XDECREF(value);
   Py_XDECREF(error);
   PyErr_Clear();
+  int settled = SettleMemory();
   ClearStop();
+  return settled == 0 ? 0 : kStateLost;
 }
 
 static PyObject* CallGc(const char* name) {
@@ -169,7 +165,7 @@ static int WarmUp(void) {
   SetMute(1);
   for (int i = 0; i < 32 && status == 0; i++) {
     for (size_t n = 0; n < sizeof(requests) / sizeof(requests[0]); n++) {
-      Run(requests[n], strlen(requests[n]));
+      if (Run(requests[n], strlen(requests[n])) != 0) status = -1;
     }
   }
   SetMute(0);
@@ -210,10 +206,10 @@ void* EXPORT(dormouse_alloc)(size_t size) {
 }
 
 int EXPORT(dormouse_run)(const char* address, size_t length) {
-  Run(address, length);
+  int status = Run(address, length);
   free(request);
   request = NULL;
-  return 0;
+  return status;
 }
 
 // Part of SQLite: with no buffer, forgets the state of its generator.

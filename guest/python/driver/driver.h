@@ -25,6 +25,13 @@ int LowerShield(void);
 void ClearStop(void);
 const void* InterruptTable(void);
 
+// memory.c: memory held back for reports and for tidying up after memory ran out.
+int InitMemory(void);
+// Gives it up: memory has run out, and that is to be reported.
+void DropReserve(void);
+// After a run: holds memory back again. -1 when the heap is so full that a next run could not do anything.
+int SettleMemory(void);
+
 // immortal.c: makes the listed objects, and all that they refer to, immortal.
 int MakeImmortal(PyObject* tracked);
 

@@ -82,10 +82,3 @@ unsigned geteuid(void) { return kUser; }
 unsigned getgid(void) { return kUser; }
 unsigned getegid(void) { return kUser; }
 int getppid(void) { return 1; }
-
-unsigned umask(unsigned mask) {
-  static unsigned current = 022;
-  unsigned previous = current;
-  current = mask & 0777;
-  return previous;
-}

@@ -12,6 +12,7 @@ int getppid(void);
 unsigned umask(unsigned mask);
 int dup(int file);
 int dup2(int file, int wanted);
+int dup3(int file, int wanted, int flags);
 
 void tzset(void);
 extern char* tzname[2];
@@ -22,6 +23,14 @@ extern int daylight;
 #define chmod dormouse_chmod
 #define fchmod dormouse_fchmod
 #define fchmodat dormouse_fchmodat
+#define statvfs dormouse_statvfs
+#define fstatvfs dormouse_fstatvfs
+
+// wasi-libc's forget the mode, which WASI has no place for.
+#define open dormouse_open
+#define openat dormouse_openat
+#define mkdir dormouse_mkdir
+#define mkdirat dormouse_mkdirat
 
 // wasi-libc's leaves `..` and links in the name of the current directory.
 #define chdir dormouse_chdir

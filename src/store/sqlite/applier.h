@@ -32,6 +32,12 @@ class Applier {
 
  private:
   Result<void> PutApiKey(const ApiKeyRow& row);
+  Result<void> DropApiKey(const std::string& id);
+  Result<void> TouchApiKey(const std::string& id, std::int64_t last_used_ms);
+  Result<void> AddProject(const ProjectRow& row);
+  Result<void> AddUsage(const UsageRow& row);
+  Result<void> PutAnswer(const AnswerRow& row);
+  Result<void> DropAnswer(const Sha256Digest& scope);
   Result<void> PutSandbox(const SandboxRow& row);
   Result<void> PutContext(const ContextRow& row);
   Result<void> Touch(const Transaction::Touched& touched);

@@ -25,10 +25,18 @@ class SqliteStore final : public Store {
   ContentPins& pins() override { return pins_; }
 
   Result<std::vector<ApiKeyRow>> ReadApiKeys() override;
+  Result<OrganizationRow> ReadOrganization() override;
+  Result<std::vector<ProjectRow>> ReadProjects() override;
+  Result<std::vector<UsageRow>> ReadUsage(std::int64_t first_day) override;
+  Result<std::vector<AnswerInfo>> ReadAnswerInfos() override;
+  Result<std::optional<AnswerRow>> ReadAnswer(const Sha256Digest& scope) override;
   Result<std::optional<SandboxRow>> ReadSandbox(std::string_view id) override;
   Result<std::vector<SandboxRow>> ReadSandboxes(const SandboxQuery& query) override;
   Result<std::vector<std::string>> ReadExpiredSandboxes(std::int64_t now_ms,
                                                         std::uint32_t limit) override;
+  Result<std::vector<std::string>> ReadIdleSandboxes(std::string_view template_slug,
+                                                     std::int64_t unused_since_ms,
+                                                     std::uint32_t limit) override;
   Result<std::vector<ContextRow>> ReadContexts(std::string_view sandbox_id) override;
   Result<std::vector<GenerationRow>> ReadGenerations(std::string_view context_id) override;
   Result<std::vector<LoadedSegment>> ReadSegments(const std::vector<SegmentRef>& refs) override;

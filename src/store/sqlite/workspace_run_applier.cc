@@ -62,8 +62,10 @@ Result<void> Applier::PutWorkspaceRun(const WorkspaceRunRow& row) {
               "template_slug, sandbox_id, owns_sandbox, keep_sandbox, metadata, source_metadata, "
               "artifacts, timeout_ms, archive_digest, archive_bytes, uploaded_ms, archive_stored, "
               "created_ms, started_ms, finished_ms, exit_code, failure_reason, failure_class, "
-              "cleanup_status, artifact_ids, artifact_errors, last_seq) "
-              "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+              "cleanup_status, artifact_ids, artifact_errors, last_seq, template_id, "
+              "template_version, template_version_id) "
+              "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+              "?)");
   query.Text(row.id).Text(row.org_id).Text(row.project_id).Text(row.status).Text(row.command);
   query.Text(row.template_slug).Text(row.sandbox_id).Int(row.owns_sandbox ? 1 : 0);
   query.Int(row.keep_sandbox ? 1 : 0).Text(metadata).Text(row.source_metadata).Text(wanted_text);
@@ -79,7 +81,8 @@ Result<void> Applier::PutWorkspaceRun(const WorkspaceRunRow& row) {
   BindOptional(query, row.finished_ms);
   BindOptional(query, row.exit_code);
   query.Text(row.failure_reason).Text(row.failure_class).Text(row.cleanup_status).Text(ids_text);
-  query.Text(errors_text).Int(row.last_seq);
+  query.Text(errors_text).Int(row.last_seq).Text(row.template_id);
+  query.Text(row.template_version).Text(row.template_version_id);
   return query.Run();
 }
 

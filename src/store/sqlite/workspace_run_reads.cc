@@ -10,14 +10,15 @@ namespace {
   "SELECT id, org_id, project_id, status, command, template_slug, sandbox_id, owns_sandbox, "    \
   "keep_sandbox, metadata, source_metadata, artifacts, timeout_ms, archive_digest, "             \
   "archive_bytes, uploaded_ms, archive_stored, created_ms, started_ms, finished_ms, exit_code, " \
-  "failure_reason, failure_class, cleanup_status, artifact_ids, artifact_errors, last_seq "      \
-  "FROM workspace_runs r "
+  "failure_reason, failure_class, cleanup_status, artifact_ids, artifact_errors, last_seq, "     \
+  "template_id, template_version, template_version_id FROM workspace_runs r "
 #define DORMOUSE_UPLOAD_COLUMNS \
   "SELECT id, run_id, status, digest, size_bytes, created_ms, expires_ms FROM workspace_uploads "
 
 constexpr std::string_view kRunById = DORMOUSE_RUN_COLUMNS "WHERE id = ?";
 constexpr std::string_view kRunPage = DORMOUSE_RUN_COLUMNS
     "WHERE (created_ms, id) < (?, ?) AND (? = '' OR project_id = ?) AND (? = '' OR status = ?) "
+    "AND (? = '[]' OR project_id IN (SELECT value FROM json_each(?))) "
     "AND NOT EXISTS (SELECT 1 FROM json_each(?) f WHERE NOT EXISTS ("
     "SELECT 1 FROM json_each(r.metadata) m WHERE m.key = f.key AND m.value = f.value)) "
     "ORDER BY created_ms DESC, id DESC LIMIT ?";
@@ -84,6 +85,9 @@ Result<WorkspaceRunRow> RunOf(const Query& query) {
   row.failure_class = query.TextAt(22);
   row.cleanup_status = query.TextAt(23);
   row.last_seq = query.IntAt(26);
+  row.template_id = query.TextAt(27);
+  row.template_version = query.TextAt(28);
+  row.template_version_id = query.TextAt(29);
   DORMOUSE_TRY(ReadLists(query, row));
   return row;
 }
@@ -149,11 +153,13 @@ Result<std::vector<WorkspaceRunRow>> SqliteStore::ReadWorkspaceRuns(
     const WorkspaceRunQuery& request) {
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   const std::string filter = EncodeMap(request.metadata);
+  const std::string projects = EncodeList(request.project_ids);
   Query query(*database, kRunPage);
   query.Int(request.after ? request.after->first : INT64_MAX);
   query.Text(request.after ? std::string_view(request.after->second) : std::string_view());
   query.Text(request.project_id).Text(request.project_id);
-  query.Text(request.status).Text(request.status).Text(filter).Int(request.limit);
+  query.Text(request.status).Text(request.status).Text(projects).Text(projects);
+  query.Text(filter).Int(request.limit);
   return Collect(query, RunOf);
 }
 

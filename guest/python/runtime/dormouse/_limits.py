@@ -15,7 +15,7 @@ import time
 _WHY = {
     "process": "this interpreter is a single process and cannot start another; do the work in Python itself",
     "signal": "no signals or timers reach this interpreter; for a time limit use the one of the run",
-    "descriptor": "this interpreter has no pipes and no devices, and cannot put a file in another's place",
+    "descriptor": "this interpreter has no pipes and makes no devices",
     "user": "this interpreter has a single user and no user database",
 }
 
@@ -27,7 +27,7 @@ _OS = {
         "kill", "killpg", "getpgid", "getpgrp", "setpgid", "getsid", "setsid", "nice", "getpriority",
         "WNOHANG", "WEXITED", "WUNTRACED", "P_ALL", "P_PID",
     ),
-    "descriptor": ("dup2", "pipe", "pipe2", "openpty", "mkfifo", "mknod", "sendfile", "memfd_create"),
+    "descriptor": ("pipe", "pipe2", "openpty", "mkfifo", "mknod", "sendfile", "memfd_create"),
     "user": ("setuid", "setgid", "seteuid", "setegid", "getlogin", "getgroups", "chown", "lchown", "fchown"),
 }
 
