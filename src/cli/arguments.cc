@@ -106,6 +106,7 @@ struct Targets {
   KeysArguments keys;
   ProjectsArguments projects;
   ArtifactsArguments artifacts;
+  WorkspaceRunsArguments workspace_runs;
 };
 
 void AddCommon(CLI::App& app, CommonArguments& common) {
@@ -310,6 +311,29 @@ void AddArtifacts(CLI::App& app, Targets& targets) {
   add("delete", Action::kDelete, "Delete an artifact");
 }
 
+void AddWorkspaceRuns(CLI::App& app, Targets& targets) {
+  using Action = WorkspaceRunsArguments::Action;
+  WorkspaceRunsArguments& target = targets.workspace_runs;
+  ActionGroup group(app, targets.arguments, target, "workspace-runs",
+                    "Upload a directory, run a command in it, collect files");
+  CLI::App& run = group.Add("run", Action::kRun, "Pack, upload, run and follow");
+  run.add_option("source", target.source, "Directory, or a .tar.gz")->required();
+  run.add_option("command", target.command, "After --: the program and its words, or one line")
+      ->required();
+  run.add_option("-a,--artifact", target.artifacts, "File to collect; may be repeated")
+      ->allow_extra_args(false);
+  run.add_option("-s,--sandbox", target.sandbox, "Existing sandbox; else one is made for the run");
+  run.add_flag("--keep-sandbox", target.keep_sandbox, "Do not destroy the sandbox afterwards");
+  AddTimeout(run, target.timeout_ms);
+  run.footer("Example: dormouse workspace-runs run . -a report.html -- python -m app --fast\n\n" +
+             std::string(kExitCodes));
+  group.Add("list", Action::kList, "List the runs");
+  group.Add("get", Action::kGet, "Show a run").add_option("run", target.run, "Its id")->required();
+  group.Add("cancel", Action::kCancel, "Stop a run")
+      .add_option("run", target.run, "Its id")
+      ->required();
+}
+
 void AddEngines(CLI::App& app, Targets& targets) {
   CLI::App* const engines = AddCommand(app, "engines", "Engines and the bindings that offer them");
   engines->require_subcommand(1);
@@ -367,6 +391,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddKeys(app, targets);
   AddProjects(app, targets);
   AddArtifacts(app, targets);
+  AddWorkspaceRuns(app, targets);
   AddEngines(app, targets);
   try {
     app.parse(argc, argv);

@@ -122,13 +122,25 @@ struct ArtifactsArguments {
   bool historical = false;  // kList: also deleted ones
 };
 
+struct WorkspaceRunsArguments {
+  enum class Action { kRun, kList, kGet, kCancel };
+  Action action = Action::kList;
+  std::string source;                // kRun: a directory or a .tar.gz
+  std::vector<std::string> command;  // kRun: words, or one line
+  std::vector<std::string> artifacts;
+  std::string sandbox;  // empty: one for this run
+  bool keep_sandbox = false;
+  std::optional<std::int64_t> timeout_ms;
+  std::string run;  // kGet, kCancel
+};
+
 struct EnginesArguments {};
 
 struct Arguments {
   CommonArguments common;
   std::variant<ServeArguments, RunArguments, ReplArguments, SandboxesArguments, ContextsArguments,
                FilesArguments, ArtifactsArguments, KeysArguments, ProjectsArguments,
-               EnginesArguments>
+               WorkspaceRunsArguments, EnginesArguments>
       command;
 };
 

@@ -17,6 +17,7 @@
 #include "cli/run_command.h"
 #include "cli/sandboxes_command.h"
 #include "cli/serve_command.h"
+#include "cli/workspace_runs_command.h"
 
 namespace dormouse::cli {
 namespace {
@@ -54,6 +55,9 @@ int Run(const Arguments& arguments) {
           },
           [&](const ArtifactsArguments& artifacts) {
             return ArtifactsCommand(backend, common, artifacts);
+          },
+          [&](const WorkspaceRunsArguments& workspace_runs) {
+            return WorkspaceRunsCommand(backend, common, workspace_runs);
           },
           [&](const EnginesArguments&) { return EnginesCommand(backend, common); },
       },

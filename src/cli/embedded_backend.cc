@@ -101,7 +101,7 @@ class EmbeddedBackend : public Backend {
       if (length < 0) return SystemError("reading the file", errno);
       if (length == 0) break;
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(length));
-      if (bytes.size() > upload.limit_bytes - done_bytes) return http::UploadTooLarge(upload.limit_bytes);
+      if (bytes.size() > upload.limit_bytes - done_bytes) return http::UploadTooLarge(upload);
       DORMOUSE_TRY(http::WriteUpload(upload.file, done_bytes, bytes));
       done_bytes += bytes.size();
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "http/handlers.h"
 #include "http/text.h"
 #include "http/upload.h"
 
@@ -123,6 +124,10 @@ boost::asio::awaitable<Result<void>> Api::CheckAccess(const Admission& admission
   if (NamesArtifact(route)) {
     co_return co_await service_.CheckArtifactAccess(admission.caller, admission.match.path[0]);
   }
+  if (NamesWorkspaceRun(route)) {
+    co_return co_await service_.workspace_runs().CheckAccess(admission.caller,
+                                                             admission.match.path[0]);
+  }
   co_return Result<void>();
 }
 
@@ -142,6 +147,13 @@ boost::asio::awaitable<Result<Response>> Api::Answer(const Request& request,
 boost::asio::awaitable<Result<service::Service::Upload>> Api::BeginUpload(
     const Request& head, const Admission& admission) const {
   DORMOUSE_CO_TRY(co_await CheckAccess(admission));
+  if (admission.match.route->handler == UploadToTransfer) {
+    DORMOUSE_CO_TRY(admission.query.RefuseOthers({}));
+    DORMOUSE_CO_ASSIGN(auto transfer, co_await service_.workspace_runs().BeginTransfer(
+                                          admission.match.path[0], admission.match.path[1]));
+    co_return service::Service::Upload{std::move(transfer.file), transfer.limit_bytes,
+                                       ErrorCode::kUploadSizeMismatch};
+  }
   DORMOUSE_CO_ASSIGN(auto target, ParseUpload(head, admission.query, admission.match.path[0]));
   co_return co_await service_.BeginUpload(std::move(target));
 }

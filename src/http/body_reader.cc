@@ -107,6 +107,24 @@ std::optional<std::string> BodyReader::String(std::string_view field) {
   return std::nullopt;
 }
 
+std::optional<json::array> BodyReader::Array(std::string_view field) {
+  const json::value* const value = Take(field);
+  if (value == nullptr) return std::nullopt;
+  if (const json::array* const array = value->if_array()) return *array;
+  Fail(field,
+       std::string(field) + " must be an array, not " + std::string(NameOfKind(value->kind())));
+  return std::nullopt;
+}
+
+std::optional<json::object> BodyReader::Object(std::string_view field) {
+  const json::value* const value = Take(field);
+  if (value == nullptr) return std::nullopt;
+  if (const json::object* const object = value->if_object()) return *object;
+  Fail(field,
+       std::string(field) + " must be an object, not " + std::string(NameOfKind(value->kind())));
+  return std::nullopt;
+}
+
 std::string BodyReader::RequiredString(std::string_view field) {
   if (!Has(field)) FailMissing(field);
   return String(field).value_or("");

@@ -188,7 +188,9 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   const std::uint64_t limit = admission->body_limit;
   const error_code failure = co_await ReadBody(parser, limit);
   if (failure == beast::http::error::body_limit) {
-    const Error too_large(ErrorCode::kPayloadTooLarge,
+    const Error too_large(admission->match.route->body == BodySize::kArchive
+                              ? ErrorCode::kArchiveTooLarge
+                              : ErrorCode::kPayloadTooLarge,
                           "the body is larger than " + std::to_string(limit) + " bytes",
                           {{"limit", std::to_string(limit)}});
     co_return co_await Refuse(ErrorResponse(too_large, id), id, framing);
@@ -237,7 +239,7 @@ asio::awaitable<std::optional<ConnectionImpl::Next>> ConnectionImpl::ReceiveUplo
   }
   const auto announced = head.content_length();
   if (announced && *announced > upload->limit_bytes) {
-    const Error error = UploadTooLarge(upload->limit_bytes);
+    const Error error = UploadTooLarge(*upload);
     co_return co_await Refuse(ErrorResponse(error, request.id), request.id, framing);
   }
   if (!head.is_done() && buffer_.size() == 0 && WaitsForContinue(head)) {
@@ -266,7 +268,7 @@ asio::awaitable<Result<error_code>> ConnectionImpl::ReadUpload(
         co_await beast::http::async_read_some(stream_, buffer_, parser, kAwait);
     if (failure && failure != beast::http::error::need_buffer) co_return failure;
     const std::size_t length = piece.size() - parser.get().body().size;
-    if (length > upload.limit_bytes - done_bytes) co_return UploadTooLarge(upload.limit_bytes);
+    if (length > upload.limit_bytes - done_bytes) co_return UploadTooLarge(upload);
     DORMOUSE_CO_TRY(WriteUpload(upload.file, done_bytes, {piece.data(), length}));
     done_bytes += length;
   }

@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 
+#include "http/fake_workspace_runs.h"
 #include "service/service.h"
 
 namespace dormouse::http {
@@ -309,6 +310,8 @@ class FakeService : public service::Service {
     co_return OpenedArtifact{opened, std::move(fd)};
   }
   Async<service::Artifact> DeleteArtifact(std::string) override { co_return Answer(artifact); }
+  FakeWorkspaceRuns fake_workspace_runs;
+  service::WorkspaceRunService& workspace_runs() override { return fake_workspace_runs; }
   std::string Metrics() const override { return "dormouse_runs_total 1\n"; }
 
   static service::Project TestProject() { return {"prj_1", "org_1", "Default", {}}; }

@@ -73,6 +73,19 @@ HandlerResult GetArtifact(const Call& call);
 HandlerResult DeleteArtifact(const Call& call);
 HandlerResult ArtifactDownloadUrl(const Call& call);
 
+// handlers_workspace_runs.cc
+HandlerResult CreateWorkspaceRun(const Call& call);
+HandlerResult ListWorkspaceRuns(const Call& call);
+HandlerResult GetWorkspaceRun(const Call& call);
+HandlerResult UploadArchive(const Call& call);
+HandlerResult CreateArchiveTransfer(const Call& call);
+HandlerResult UploadToTransfer(const Call& call);
+HandlerResult FinalizeArchive(const Call& call);
+HandlerResult StartWorkspaceRun(const Call& call);
+HandlerResult CancelWorkspaceRun(const Call& call);
+HandlerResult ListWorkspaceRunEvents(const Call& call);
+HandlerResult GetWorkspaceRunEvidence(const Call& call);
+
 // download.cc
 HandlerResult DownloadFile(const Call& call);
 HandlerResult DownloadArtifact(const Call& call);

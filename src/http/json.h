@@ -8,6 +8,7 @@
 #include "http/json_writer.h"
 #include "http/message.h"
 #include "service/types.h"
+#include "service/workspace_run_types.h"
 
 namespace dormouse::http {
 
@@ -27,6 +28,10 @@ void Write(JsonWriter& json, const service::CodeError& error);
 void Write(JsonWriter& json, const service::RunResult& run);
 void Write(JsonWriter& json, const service::FileInfo& file);
 void Write(JsonWriter& json, const service::Artifact& artifact);
+void Write(JsonWriter& json, const store::ArchiveInfo& archive);
+void Write(JsonWriter& json, const service::WorkspaceRun& run);
+void WriteEvidence(JsonWriter& json, const service::WorkspaceRun& run);
+void Write(JsonWriter& json, const service::ArchiveTransfer& transfer);
 
 // `{"<name>": <thing>}`
 template <typename T>

@@ -24,6 +24,11 @@ constexpr Route Keyed(std::string_view pattern, std::string_view scope, Handler 
   return {"POST", pattern, handler, scope, Access::kKey, body, Repeat::kKeyed};
 }
 
+constexpr Route KeyedPut(std::string_view pattern, std::string_view scope, Handler handler,
+                         BodySize body) {
+  return {"PUT", pattern, handler, scope, Access::kKey, body, Repeat::kKeyed};
+}
+
 constexpr Route AlsoNeeds(std::string_view scope, Route route) {
   route.also_scope = scope;
   return route;
@@ -103,6 +108,25 @@ constexpr Route kRoutes[] = {
     Plain("GET", "/v1/sandboxes/{sandboxId}/previews", "preview:read", NoPreviews),
     Plain("GET", "/v1/previews/{previewId}", "preview:read", NoPreviews),
     Plain("DELETE", "/v1/previews/{previewId}", "preview:revoke", NoPreviews),
+
+    Keyed("/v1/workspace-runs", "workspace_run:create", CreateWorkspaceRun),
+    Plain("GET", "/v1/workspace-runs", "workspace_run:read", ListWorkspaceRuns),
+    Plain("GET", "/v1/workspace-runs/{workspaceRunId}", "workspace_run:read", GetWorkspaceRun),
+    KeyedPut("/v1/workspace-runs/{workspaceRunId}/archive", "workspace_run:create", UploadArchive,
+             BodySize::kArchive),
+    Keyed("/v1/workspace-runs/{workspaceRunId}/archive-transfer", "workspace_run:create",
+          CreateArchiveTransfer),
+    Plain("PUT", "/v1/workspace-runs/{workspaceRunId}/archive-transfer/{uploadId}",
+          "workspace_run:create", UploadToTransfer, BodySize::kUpload),
+    Keyed("/v1/workspace-runs/{workspaceRunId}/archive/finalize", "workspace_run:create",
+          FinalizeArchive),
+    Keyed("/v1/workspace-runs/{workspaceRunId}/start", "workspace_run:create", StartWorkspaceRun),
+    Plain("POST", "/v1/workspace-runs/{workspaceRunId}/cancel", "workspace_run:cancel",
+          CancelWorkspaceRun),
+    Plain("GET", "/v1/workspace-runs/{workspaceRunId}/events", "workspace_run:read",
+          ListWorkspaceRunEvents),
+    Plain("GET", "/v1/workspace-runs/{workspaceRunId}/evidence", "workspace_run:read",
+          GetWorkspaceRunEvidence),
 };
 
 // Splits off the first segment, without its leading slash.
@@ -144,6 +168,10 @@ bool NamesArtifact(const Route& route) {
   return route.pattern.starts_with("/v1/artifacts/{artifactId}");
 }
 
+bool NamesWorkspaceRun(const Route& route) {
+  return route.pattern.starts_with("/v1/workspace-runs/{workspaceRunId}");
+}
+
 std::uint64_t BodyLimit(BodySize size, const service::Config& config) {
   constexpr std::uint64_t kFields = 64u << 10;
   switch (size) {
@@ -154,6 +182,8 @@ std::uint64_t BodyLimit(BodySize size, const service::Config& config) {
     case BodySize::kFile:
       // In JSON a byte may take six characters (\u0000).
       return config.direct_file_bytes * 6 + kFields;
+    case BodySize::kArchive:
+      return config.direct_archive_bytes;
     case BodySize::kUpload:
       return config.workspace_bytes;
   }

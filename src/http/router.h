@@ -52,6 +52,7 @@ enum class BodySize {
   kSmall,  // a few fields
   kRun,    // code and standard input
   kFile,   // a file in JSON, all of it escaped
+  kArchive,  // an archive in one request
   kUpload,  // a file as it is: goes to disk as it comes in, see Api::BeginUpload
 };
 
@@ -71,9 +72,10 @@ struct Route {
 
 std::span<const Route> Routes();
 
-// Whether the first value of the path is a sandbox, or an artifact, to which the caller must have access.
+// Whether the first value of the path is a sandbox, an artifact or a workspace run, to which the caller must have access.
 bool NamesSandbox(const Route& route);
 bool NamesArtifact(const Route& route);
+bool NamesWorkspaceRun(const Route& route);
 
 std::uint64_t BodyLimit(BodySize size, const service::Config& config);
 

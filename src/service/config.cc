@@ -163,6 +163,16 @@ Result<void> ReadArtifacts(TableReader& table, Config& config) {
   return table.Finish();
 }
 
+Result<void> ReadWorkspaceRuns(TableReader& table, Config& config) {
+  return table.Int("at_once", config.workspace_runs_at_once, 1, 1'000)
+      .Int("output_bytes", config.workspace_run_output_bytes, 1 * kKiB, 64 * kMiB)
+      .Int("direct_archive_bytes", config.direct_archive_bytes, 1 * kKiB, 64 * kMiB)
+      .Int("staged_archive_bytes", config.staged_archive_bytes, 1 * kKiB, kTiB)
+      .Milliseconds("upload_kept_ms", config.upload_kept, 1, 30 * kDayMs)
+      .Milliseconds("kept_ms", config.workspace_run_kept, 1, 36'500 * kDayMs)
+      .Finish();
+}
+
 std::string CheckBindingName(std::string_view name) {
   if (name.empty() || name.size() > 64) return "must be 1 to 64 characters long";
   for (const char c : name) {
@@ -300,6 +310,8 @@ Result<void> ReadRoot(TableReader& root, Config& config) {
             })
       .Table("templates", [&](TableReader& table) { return ReadTemplates(table, config); })
       .Table("artifacts", [&](TableReader& table) { return ReadArtifacts(table, config); })
+      .Table("workspace_runs",
+             [&](TableReader& table) { return ReadWorkspaceRuns(table, config); })
       .Table("bindings", [&](TableReader& table) { return ReadBindings(table, config); })
       .Finish();
 }

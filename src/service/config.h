@@ -70,6 +70,12 @@ struct Config {
   std::uint32_t workspace_files = 100'000;
   std::uint64_t tmp_bytes = 256ull << 20;          // per context
   std::uint32_t generations_kept = 16;             // per context, for rollback
+  std::uint32_t workspace_runs_at_once = 16;            // others wait
+  std::uint64_t workspace_run_output_bytes = 1ull << 20;  // kept of one run, both streams together
+  std::uint64_t direct_archive_bytes = 8ull << 20;      // an archive in one request
+  std::uint64_t staged_archive_bytes = 1ull << 30;      // an archive by a transfer
+  std::chrono::milliseconds upload_kept{3'600'000};     // until a transfer expires
+  std::chrono::milliseconds workspace_run_kept{30ll * 24 * 3'600'000};  // after its end
   std::int64_t default_ttl_ms = 0;                 // 0: sandboxes do not expire
   std::int64_t max_ttl_ms = 0;                     // 0: no ceiling
 

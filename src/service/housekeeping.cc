@@ -5,6 +5,7 @@
 #include <boost/asio/redirect_error.hpp>
 
 #include "service/service_impl.h"
+#include "service/workspace_runs.h"
 
 namespace dormouse::service {
 namespace {
@@ -44,6 +45,7 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
       });
     }
     if (tick % kSweepTicks == 0) {
+      co_await workspace_runs_->Sweep();
       co_await DropOldTombstones();
       co_await SweepContents();
     }

@@ -18,6 +18,8 @@ inline std::string NewSandboxId() { return NewId("sbx_"); }
 inline std::string NewContextId() { return NewId("cctx_"); }
 inline std::string NewRunId() { return NewId("run_"); }
 inline std::string NewArtifactId() { return NewId("art_"); }
+inline std::string NewWorkspaceRunId() { return NewId("wsr_"); }
+inline std::string NewUploadId() { return NewId("upl_"); }
 inline std::string NewKeyId() { return NewId("key_"); }
 inline std::string NewProjectId() { return NewId("prj_"); }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "service/service_impl.h"
+#include "service/workspace_runs.h"
 
 namespace dormouse::service {
 namespace {
@@ -57,6 +58,7 @@ ServiceImpl::ServiceImpl(asio::any_io_executor executor, Config config,
       bindings_(std::move(bindings)),
       contents_(*store_),
       pool_(kPoolThreads),
+      workspace_runs_(std::make_unique<WorkspaceRuns>(*this)),
       host_(std::move(host)) {
   for (store::ProjectRow& row : accounts.projects) {
     std::string id = row.id;
@@ -78,6 +80,7 @@ void ServiceImpl::Start() {
     if (failure) spdlog::error("housekeeping ended early");
     EndOperation();
   });
+  workspace_runs_->Recover();
   asio::post(pool_, [this] {
     const Result<std::size_t> removed = store_->SweepOrphanFiles();
     if (!removed.ok()) {
@@ -106,6 +109,7 @@ void ServiceImpl::EndOperation() {
 
 asio::awaitable<void> ServiceImpl::Stop() {
   stopping_ = true;
+  workspace_runs_->Close();
   const auto deadline = std::chrono::steady_clock::now() + config_.shutdown_grace;
   while (runs_in_progress_ > 0 && std::chrono::steady_clock::now() < deadline) {
     co_await Sleep(kPollInterval);

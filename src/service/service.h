@@ -16,6 +16,7 @@
 #include "common/result.h"
 #include "service/config.h"
 #include "service/types.h"
+#include "service/workspace_run_types.h"
 
 namespace dormouse::scheduler {
 class WorkerHost;
@@ -135,6 +136,7 @@ class Service {
   struct Upload {
     FileDescriptor file;
     std::uint64_t limit_bytes = 0;
+    ErrorCode too_large = ErrorCode::kQuotaExceeded;  // what more bytes than these are called
   };
   // Fails at once for what could not be written anyway. Reserves nothing.
   virtual Async<Upload> BeginUpload(UploadTarget target) = 0;
@@ -150,6 +152,9 @@ class Service {
   };
   virtual Async<OpenedArtifact> OpenArtifact(std::string artifact_id) = 0;  // kNotFound when deleted
   virtual Async<Artifact> DeleteArtifact(std::string artifact_id) = 0;      // again: the same answer
+
+  // Jobs over whole workspaces.
+  virtual WorkspaceRunService& workspace_runs() = 0;
 
   // Prometheus text format.
   virtual std::string Metrics() const = 0;

@@ -43,6 +43,7 @@ using SandboxPtr = std::shared_ptr<SandboxState>;
 using ContextPtr = std::shared_ptr<ContextState>;
 
 class RunEvents;
+class WorkspaceRuns;
 
 // What the store knows of keys, projects and answers, read at the start.
 struct Accounts {
@@ -118,12 +119,15 @@ class ServiceImpl final : public Service {
   Async<Artifact> GetArtifact(std::string artifact_id) override;
   Async<OpenedArtifact> OpenArtifact(std::string artifact_id) override;
   Async<Artifact> DeleteArtifact(std::string artifact_id) override;
+  WorkspaceRunService& workspace_runs() override;
 
   std::string Metrics() const override;
 
  private:
   template <typename T>
   using Task = boost::asio::awaitable<Result<T>>;
+  friend class WorkspaceRuns;
+  friend class WorkspaceRunJob;
 
   // A run on its way through the service.
   struct RunJob {
@@ -248,6 +252,8 @@ class ServiceImpl final : public Service {
   Task<FileInfo> ChangeTree(SandboxPtr sandbox, std::vector<workspace::StagedContent> contents,
                             Change change);
   Task<FileInfo> WriteNow(SandboxPtr sandbox, WriteFile request);
+  // Unpacks a stored .tar.gz over the workspace. Errors are those of workspace::ArchiveReader and of the quota.
+  Task<void> ExtractArchive(std::string sandbox_id, Sha256Digest archive, std::uint64_t archive_bytes);
 
   Task<FileInfo> FinishUploadNow(SandboxPtr sandbox, UploadTarget target, FileDescriptor file);
 
@@ -303,6 +309,8 @@ class ServiceImpl final : public Service {
   std::shared_ptr<Event> drained_;
   store::StoreTotals totals_;
   std::shared_ptr<boost::asio::steady_timer> housekeeping_timer_;
+
+  const std::unique_ptr<WorkspaceRuns> workspace_runs_;
 
   // Ends first: workers must be gone before what they call into.
   std::unique_ptr<scheduler::WorkerHost> host_;

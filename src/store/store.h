@@ -29,6 +29,7 @@
 #include "store/content_pins.h"
 #include "store/data_files.h"
 #include "store/rows.h"
+#include "store/workspace_run_rows.h"
 
 namespace dormouse::store {
 
@@ -70,6 +71,13 @@ struct Transaction {
   std::vector<UsageRow> usage;                     // added to what is there
   std::vector<AnswerRow> answers;                  // new or replaced
   std::vector<Sha256Digest> dropped_answers;       // by scope
+  // New or replaced. An archive that is stored, and an upload whose status is "uploaded", refer to their content:
+  // the transaction fails as a whole with kConflict when that is gone.
+  std::vector<WorkspaceRunRow> workspace_runs;
+  std::vector<WorkspaceRunEventRow> workspace_run_events;  // new
+  std::vector<WorkspaceUploadRow> workspace_uploads;       // new or replaced
+  std::vector<std::string> dropped_workspace_uploads;
+  std::vector<std::string> dropped_workspace_runs;  // with events and uploads
 
   // The files that `segments` and `contents` name. Removed when the transaction fails.
   std::vector<PlacedFile> files;
@@ -166,7 +174,25 @@ class Store {
                                                              std::uint32_t limit) = 0;
   virtual Result<StoreTotals> ReadTotals() = 0;
 
-  // Removes up to `limit` contents that neither tree nor artifact refers to and nobody pins. Returns how many.
+  virtual Result<std::optional<WorkspaceRunRow>> ReadWorkspaceRun(std::string_view id) = 0;
+  virtual Result<std::vector<WorkspaceRunRow>> ReadWorkspaceRuns(const WorkspaceRunQuery& query) = 0;
+  // Those with a status between "started" and "ended".
+  virtual Result<std::vector<WorkspaceRunRow>> ReadActiveWorkspaceRuns() = 0;
+  // Ended before `ended_before_ms`.
+  virtual Result<std::vector<std::string>> ReadOldWorkspaceRuns(std::int64_t ended_before_ms,
+                                                                std::uint32_t limit) = 0;
+  // Never started, and made before `created_before_ms`.
+  virtual Result<std::vector<std::string>> ReadForgottenWorkspaceRuns(
+      std::int64_t created_before_ms, std::uint32_t limit) = 0;
+  // In order, those after `after_seq`.
+  virtual Result<std::vector<WorkspaceRunEventRow>> ReadWorkspaceRunEvents(
+      std::string_view run_id, std::int64_t after_seq, std::uint32_t limit) = 0;
+  virtual Result<std::optional<WorkspaceUploadRow>> ReadWorkspaceUpload(std::string_view id) = 0;
+  virtual Result<std::vector<WorkspaceUploadRow>> ReadWorkspaceUploads(std::string_view run_id) = 0;
+  virtual Result<std::vector<WorkspaceUploadRow>> ReadExpiredWorkspaceUploads(
+      std::int64_t now_ms, std::uint32_t limit) = 0;
+
+  // Removes up to `limit` contents that nothing stored refers to and nobody pins. Returns how many.
   virtual boost::asio::awaitable<Result<std::size_t>> SweepContents(std::size_t limit) = 0;
   // Removes files that a crash left without a row. Blocks; meant for a background thread soon after the start.
   virtual Result<std::size_t> SweepOrphanFiles() = 0;

@@ -42,6 +42,7 @@ Result<void> Applier::Apply(const Transaction& transaction) {
   for (const auto& row : transaction.usage) DORMOUSE_TRY(AddUsage(row));
   for (const auto& scope : transaction.dropped_answers) DORMOUSE_TRY(DropAnswer(scope));
   for (const auto& row : transaction.answers) DORMOUSE_TRY(PutAnswer(row));
+  DORMOUSE_TRY(ApplyWorkspaceRuns(transaction));
   DORMOUSE_TRY(SettleSegments());
   return SettleContents();
 }

@@ -46,6 +46,13 @@ class Applier {
   Result<void> DropGeneration(const std::string& context_id, std::uint64_t number);
   Result<void> DropContext(const std::string& context_id);
   Result<void> DropSandboxData(const std::string& sandbox_id);
+  // workspace_run_applier.cc
+  Result<void> ApplyWorkspaceRuns(const Transaction& transaction);
+  Result<void> PutWorkspaceRun(const WorkspaceRunRow& row);
+  Result<void> AddWorkspaceRunEvent(const WorkspaceRunEventRow& row);
+  Result<void> PutWorkspaceUpload(const WorkspaceUploadRow& row);
+  Result<void> DropWorkspaceUpload(const std::string& id);
+  Result<void> DropWorkspaceRun(const std::string& id);
   Result<void> AddContent(const ContentRow& row);
   Result<void> ApplyTree(const TreeChange& change);
   Result<void> AddArtifact(const ArtifactRow& row);

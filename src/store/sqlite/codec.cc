@@ -71,6 +71,29 @@ Result<HeaderList> DecodeHeaders(std::string_view json) {
   return headers;
 }
 
+std::string EncodeTable(const std::vector<std::vector<std::string>>& table) {
+  boost::json::array rows;
+  for (const auto& row : table) rows.emplace_back(boost::json::array(row.begin(), row.end()));
+  return boost::json::serialize(rows);
+}
+
+Result<std::vector<std::vector<std::string>>> DecodeTable(std::string_view json, std::size_t width) {
+  const Error corrupt(ErrorCode::kCorrupt, "a stored list does not decode");
+  boost::system::error_code error;
+  const boost::json::value value = boost::json::parse({json.data(), json.size()}, error);
+  if (error || !value.is_array()) return corrupt;
+  std::vector<std::vector<std::string>> table;
+  for (const auto& item : value.get_array()) {
+    if (!item.is_array() || item.get_array().size() != width) return corrupt;
+    std::vector<std::string>& row = table.emplace_back();
+    for (const auto& cell : item.get_array()) {
+      if (!cell.is_string()) return corrupt;
+      row.emplace_back(cell.get_string().data(), cell.get_string().size());
+    }
+  }
+  return table;
+}
+
 std::string EncodeSegments(const std::vector<SegmentRef>& segments) {
   ByteWriter writer;
   for (const SegmentRef& segment : segments) {

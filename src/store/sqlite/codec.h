@@ -28,6 +28,10 @@ using HeaderList = std::vector<std::pair<std::string, std::string>>;
 std::string EncodeHeaders(const HeaderList& headers);
 Result<HeaderList> DecodeHeaders(std::string_view json);
 
+// A JSON array of arrays of `width` strings each.
+std::string EncodeTable(const std::vector<std::vector<std::string>>& table);
+Result<std::vector<std::vector<std::string>>> DecodeTable(std::string_view json, std::size_t width);
+
 // Per segment: id (u64), size (u64), little-endian.
 std::string EncodeSegments(const std::vector<SegmentRef>& segments);
 Result<std::vector<SegmentRef>> DecodeSegments(std::string_view bytes);

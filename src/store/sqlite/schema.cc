@@ -99,6 +99,32 @@ CREATE TABLE answers(
   content_type TEXT NOT NULL, body_kept INTEGER NOT NULL, completed_ms INTEGER NOT NULL,
   bytes INTEGER NOT NULL, headers TEXT NOT NULL, body BLOB NOT NULL);
 )sql",
+    R"sql(
+CREATE TABLE workspace_runs(
+  id TEXT PRIMARY KEY, org_id TEXT NOT NULL, project_id TEXT NOT NULL, status TEXT NOT NULL,
+  command TEXT NOT NULL, template_id TEXT NOT NULL, template_slug TEXT NOT NULL,
+  template_version TEXT NOT NULL, template_version_id TEXT NOT NULL, sandbox_id TEXT NOT NULL,
+  owns_sandbox INTEGER NOT NULL, keep_sandbox INTEGER NOT NULL, metadata TEXT NOT NULL,
+  source_metadata TEXT NOT NULL, artifacts TEXT NOT NULL, timeout_ms INTEGER,
+  archive_digest BLOB, archive_bytes INTEGER NOT NULL, uploaded_ms INTEGER NOT NULL,
+  archive_stored INTEGER NOT NULL, created_ms INTEGER NOT NULL, started_ms INTEGER,
+  finished_ms INTEGER, exit_code INTEGER, failure_reason TEXT NOT NULL,
+  failure_class TEXT NOT NULL, cleanup_status TEXT NOT NULL, artifact_ids TEXT NOT NULL,
+  artifact_errors TEXT NOT NULL, last_seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX workspace_runs_by_age ON workspace_runs(created_ms DESC, id DESC);
+CREATE INDEX workspace_runs_by_end ON workspace_runs(finished_ms) WHERE finished_ms IS NOT NULL;
+CREATE INDEX workspace_runs_open ON workspace_runs(created_ms) WHERE finished_ms IS NULL;
+CREATE TABLE workspace_run_events(
+  run_id TEXT NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, created_ms INTEGER NOT NULL,
+  data TEXT NOT NULL, path TEXT NOT NULL, code TEXT NOT NULL, size_bytes INTEGER NOT NULL,
+  PRIMARY KEY(run_id, seq)) WITHOUT ROWID;
+CREATE TABLE workspace_uploads(
+  id TEXT PRIMARY KEY, run_id TEXT NOT NULL, status TEXT NOT NULL, digest BLOB NOT NULL,
+  size_bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL)
+  WITHOUT ROWID;
+CREATE INDEX workspace_uploads_by_run ON workspace_uploads(run_id);
+CREATE INDEX workspace_uploads_by_expiry ON workspace_uploads(expires_ms);
+)sql",
 };
 
 }  // namespace

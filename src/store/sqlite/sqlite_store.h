@@ -51,6 +51,20 @@ class SqliteStore final : public Store {
   Result<std::vector<std::string>> ReadOldTombstones(std::int64_t deleted_before_ms,
                                                      std::uint32_t limit) override;
   Result<StoreTotals> ReadTotals() override;
+  Result<std::optional<WorkspaceRunRow>> ReadWorkspaceRun(std::string_view id) override;
+  Result<std::vector<WorkspaceRunRow>> ReadWorkspaceRuns(const WorkspaceRunQuery& query) override;
+  Result<std::vector<WorkspaceRunRow>> ReadActiveWorkspaceRuns() override;
+  Result<std::vector<std::string>> ReadOldWorkspaceRuns(std::int64_t ended_before_ms,
+                                                        std::uint32_t limit) override;
+  Result<std::vector<std::string>> ReadForgottenWorkspaceRuns(std::int64_t created_before_ms,
+                                                              std::uint32_t limit) override;
+  Result<std::vector<WorkspaceRunEventRow>> ReadWorkspaceRunEvents(std::string_view run_id,
+                                                                   std::int64_t after_seq,
+                                                                   std::uint32_t limit) override;
+  Result<std::optional<WorkspaceUploadRow>> ReadWorkspaceUpload(std::string_view id) override;
+  Result<std::vector<WorkspaceUploadRow>> ReadWorkspaceUploads(std::string_view run_id) override;
+  Result<std::vector<WorkspaceUploadRow>> ReadExpiredWorkspaceUploads(std::int64_t now_ms,
+                                                                      std::uint32_t limit) override;
 
   boost::asio::awaitable<Result<std::size_t>> SweepContents(std::size_t limit) override;
   Result<std::size_t> SweepOrphanFiles() override;
