@@ -191,7 +191,7 @@ TEST_F(AccountsTest, LargeAnswersAreRememberedWithoutTheirBody) {
 }
 
 TEST_F(AccountsTest, TheOldestAnswersMakeRoom) {
-  config.idempotency_bytes = 3u << 20;
+  config.idempotency_bytes = (3u << 20) + (64u << 10);  // three, and what each has beside its body
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(Await(service().StoreAnswer(AnswerFor(std::to_string(i),
                                                       std::string(1u << 20, 'x')))).ok());
