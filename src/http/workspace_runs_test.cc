@@ -42,7 +42,7 @@ TEST_F(WorkspaceRunsTest, CreatePassesEveryField) {
   EXPECT_EQ(request.source_metadata, R"({"n":[1,{}]})");
   EXPECT_EQ(request.timeout_ms, 5);
   const json::object run = response.Json().at("workspaceRun").as_object();
-  EXPECT_EQ(run.at("envKeys"), json::value({"TOKEN"}));
+  EXPECT_EQ(run.at("envKeys"), json::value(json::array{"TOKEN"}));
   EXPECT_EQ(run.at("cleanupStatus"), "pending");
   EXPECT_EQ(run.at("sourceMetadata"), json::value({{"branch", "m\u00e4in"}}));
 }

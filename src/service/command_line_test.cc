@@ -87,7 +87,7 @@ TEST(CommandLine, WhatNeedsAShellIsRefused) {
 }
 
 TEST(CommandLine, WhatNoShellTakesIsMalformed) {
-  for (const std::string line :
+  for (const std::string& line :
        {std::string(""), std::string("  \n "), std::string("python 'a"), std::string("python \"a"),
         std::string("python a\\"), std::string("&& python a"), std::string("python a &&"),
         std::string("python a && && b"), std::string("a\0b", 3), std::string("a \xff"),
