@@ -451,6 +451,8 @@ def test_transfers_expire(new_server: NewServer) -> None:
         pack({}, special("pipe", tarfile.FIFOTYPE)),
         pack({"x" * 300: ""}),
     ],
+    # Archives hold times: as names of tests they would differ between processes.
+    ids=range(13),
 )
 def test_archives_that_cannot_be_trusted(client: Client, archive: bytes) -> None:
     run = finish(client, "python -c 'print(1)'", archive)
