@@ -233,7 +233,7 @@ test("recursion without end is a RangeError that can be caught", () => {
     "const p = new Proxy({}, {get(t, k, r){ return r[k] }}); p.x", "let deep = []; for (let i = 0; i < 1e5; i++) deep = [deep]; JSON.stringify(deep)",
     "JSON.parse('['.repeat(1e5))", "new Function('('.repeat(1e5))", "eval('['.repeat(2e5))", "new RegExp('('.repeat(1e5))",
     "class A { constructor() { new A() } } new A()", "[1].map(function g() { return [1].map(g) })",
-    "let q = () => 1; for (let i = 0; i < 1e5; i++) q = q.bind(null); q()",
+    "let q = () => 1; for (let i = 0; i < 1e5; i++) q = Object.defineProperty(q.bind(null), 'name', {value: ''}); q()",
     "let t = {}; for (let i = 0; i < 1e5; i++) t = new Proxy(t, {}); t.x", "`${'${`'.repeat(1e4)}`; eval('`${'.repeat(1e4))",
     "const a = []; a[0] = a; a.flat(Infinity)", "Array.prototype.toString.call(deep)",
   ]) {
