@@ -14,23 +14,7 @@ Between = Callable[[Context], None]
 NewServer = Callable[..., Server]
 
 
-def known_faults() -> list[tuple[str, str]]:
-    """The patterns and reasons of known_faults.txt."""
-    text = (Path(__file__).parent / "known_faults.txt").read_text()
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return [
-        (pattern.strip(), reason.strip())
-        for pattern, _, reason in (line.partition(" | ") for line in lines)
-    ]
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    faults = known_faults()
-    for item in items:
-        for pattern, reason in faults:
-            # Brackets and line ends of parameters are not special here.
-            if pattern in item.nodeid:
-                item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
     if os.environ.get("DORMOUSE_TESTS_NIGHTLY"):
         return
     for item in items:

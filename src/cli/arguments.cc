@@ -103,7 +103,10 @@ struct Targets {
   SandboxesArguments sandboxes;
   ContextsArguments contexts;
   FilesArguments files;
+  KeysArguments keys;
+  ProjectsArguments projects;
   ArtifactsArguments artifacts;
+  WorkspaceRunsArguments workspace_runs;
 };
 
 void AddCommon(CLI::App& app, CommonArguments& common) {
@@ -256,6 +259,36 @@ void AddFiles(CLI::App& app, Targets& targets) {
   move.add_flag("--overwrite", target.overwrite, "Replace what is there");
 }
 
+void AddKeys(CLI::App& app, Targets& targets) {
+  using Action = KeysArguments::Action;
+  KeysArguments& target = targets.keys;
+  ActionGroup group(app, targets.arguments, target, "keys", "Make, list and revoke API keys");
+  group.Add("list", Action::kList, "List the keys, revoked ones too");
+  CLI::App& create = group.Add("create", Action::kCreate, "Make a key and print it, this once");
+  create.add_option("name", target.name, "What it is for")->required();
+  create
+      .add_option("--scope", target.scopes,
+                  "What it may do (code:run, ...); may be repeated. Default: all but keys, projects "
+                  "and backups")
+      ->allow_extra_args(false);
+  create
+      .add_option("--project", target.projects, "Restrict it to a project (id); may be repeated")
+      ->allow_extra_args(false);
+  group.Add("revoke", Action::kRevoke, "Make a key useless")
+      .add_option("key", target.key_id, "Its id (key_...)")
+      ->required();
+}
+
+void AddProjects(CLI::App& app, Targets& targets) {
+  using Action = ProjectsArguments::Action;
+  ProjectsArguments& target = targets.projects;
+  ActionGroup group(app, targets.arguments, target, "projects", "Make and list projects");
+  group.Add("list", Action::kList, "List the projects");
+  group.Add("create", Action::kCreate, "Make a project and print its id")
+      .add_option("name", target.name, "Its name")
+      ->required();
+}
+
 void AddArtifacts(CLI::App& app, Targets& targets) {
   using Action = ArtifactsArguments::Action;
   ArtifactsArguments& target = targets.artifacts;
@@ -276,6 +309,29 @@ void AddArtifacts(CLI::App& app, Targets& targets) {
   add("download", Action::kDownload, "Write an artifact to standard output")
       .add_option("-o,--output", target.local_file, "Write to this file instead");
   add("delete", Action::kDelete, "Delete an artifact");
+}
+
+void AddWorkspaceRuns(CLI::App& app, Targets& targets) {
+  using Action = WorkspaceRunsArguments::Action;
+  WorkspaceRunsArguments& target = targets.workspace_runs;
+  ActionGroup group(app, targets.arguments, target, "workspace-runs",
+                    "Upload a directory, run a command in it, collect files");
+  CLI::App& run = group.Add("run", Action::kRun, "Pack, upload, run and follow");
+  run.add_option("source", target.source, "Directory, or a .tar.gz")->required();
+  run.add_option("command", target.command, "After --: the program and its words, or one line")
+      ->required();
+  run.add_option("-a,--artifact", target.artifacts, "File to collect; may be repeated")
+      ->allow_extra_args(false);
+  run.add_option("-s,--sandbox", target.sandbox, "Existing sandbox; else one is made for the run");
+  run.add_flag("--keep-sandbox", target.keep_sandbox, "Do not destroy the sandbox afterwards");
+  AddTimeout(run, target.timeout_ms);
+  run.footer("Example: dormouse workspace-runs run . -a report.html -- python -m app --fast\n\n" +
+             std::string(kExitCodes));
+  group.Add("list", Action::kList, "List the runs");
+  group.Add("get", Action::kGet, "Show a run").add_option("run", target.run, "Its id")->required();
+  group.Add("cancel", Action::kCancel, "Stop a run")
+      .add_option("run", target.run, "Its id")
+      ->required();
 }
 
 void AddEngines(CLI::App& app, Targets& targets) {
@@ -332,7 +388,10 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddSandboxes(app, targets);
   AddContexts(app, targets);
   AddFiles(app, targets);
+  AddKeys(app, targets);
+  AddProjects(app, targets);
   AddArtifacts(app, targets);
+  AddWorkspaceRuns(app, targets);
   AddEngines(app, targets);
   try {
     app.parse(argc, argv);

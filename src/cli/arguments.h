@@ -96,6 +96,21 @@ struct FilesArguments {
   bool parents = false;
 };
 
+struct KeysArguments {
+  enum class Action { kList, kCreate, kRevoke };
+  Action action = Action::kList;
+  std::string name;
+  std::string key_id;
+  std::vector<std::string> scopes;    // empty: the usual ones
+  std::vector<std::string> projects;  // empty: all
+};
+
+struct ProjectsArguments {
+  enum class Action { kList, kCreate };
+  Action action = Action::kList;
+  std::string name;
+};
+
 struct ArtifactsArguments {
   enum class Action { kList, kCreate, kGet, kDownload, kDelete };
   Action action = Action::kList;
@@ -107,12 +122,25 @@ struct ArtifactsArguments {
   bool historical = false;  // kList: also deleted ones
 };
 
+struct WorkspaceRunsArguments {
+  enum class Action { kRun, kList, kGet, kCancel };
+  Action action = Action::kList;
+  std::string source;                // kRun: a directory or a .tar.gz
+  std::vector<std::string> command;  // kRun: words, or one line
+  std::vector<std::string> artifacts;
+  std::string sandbox;  // empty: one for this run
+  bool keep_sandbox = false;
+  std::optional<std::int64_t> timeout_ms;
+  std::string run;  // kGet, kCancel
+};
+
 struct EnginesArguments {};
 
 struct Arguments {
   CommonArguments common;
   std::variant<ServeArguments, RunArguments, ReplArguments, SandboxesArguments, ContextsArguments,
-               FilesArguments, ArtifactsArguments, EnginesArguments>
+               FilesArguments, ArtifactsArguments, KeysArguments, ProjectsArguments,
+               WorkspaceRunsArguments, EnginesArguments>
       command;
 };
 

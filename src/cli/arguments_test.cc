@@ -112,6 +112,15 @@ TEST(ParseArguments, TakesActionsOfTheGroups) {
   EXPECT_EQ(Parsed<FilesArguments>({"files", "list"}).path, "/workspace");
   EXPECT_EQ(ExitCodeFor({"contexts", "rollback", "main"}), kExitUsage);
   EXPECT_EQ(ExitCodeFor({"files"}), kExitUsage);
+  const auto key = Parsed<KeysArguments>(
+      {"keys", "create", "--scope", "code:run", "--scope", "file:read", "--project", "prj_1", "ci"});
+  EXPECT_EQ(key.action, KeysArguments::Action::kCreate);
+  EXPECT_EQ(key.name, "ci");
+  EXPECT_EQ(key.scopes, (std::vector<std::string>{"code:run", "file:read"}));
+  EXPECT_EQ(key.projects, std::vector<std::string>{"prj_1"});
+  EXPECT_EQ(Parsed<KeysArguments>({"keys", "revoke", "key_1"}).key_id, "key_1");
+  EXPECT_EQ(Parsed<ProjectsArguments>({"projects", "create", "a"}).name, "a");
+  EXPECT_EQ(ExitCodeFor({"keys", "create"}), kExitUsage);
 }
 
 TEST(ParseArguments, HelpIsNoError) {

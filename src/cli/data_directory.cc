@@ -74,11 +74,13 @@ Result<service::Config> ConfigFor(const CommonArguments& arguments) {
     DORMOUSE_ASSIGN(config, service::LoadConfig(arguments.config, std::move(config)));
   }
   if (!arguments.data.empty()) config.data_directory = DataDirectory(arguments);
-  config.executable = Executable();
+  // Another build of the same program may run the workers: one without a sanitizer, for a server with one.
+  const std::string workers = Environment("DORMOUSE_WORKER_EXECUTABLE");
+  config.executable = workers.empty() ? Executable() : fs::path(workers);
   if (!arguments.engines.empty()) config.engines_directory = fs::absolute(arguments.engines);
   if (config.engines_directory.empty()) {
     // A build tree has the engines beside the program, an installation under lib.
-    const fs::path programs = config.executable.parent_path();
+    const fs::path programs = Executable().parent_path();
     std::error_code ignored;
     config.engines_directory = config.data_directory / "engines";
     for (const fs::path& place :

@@ -11,11 +11,13 @@
 #include "cli/data_directory.h"
 #include "cli/files_command.h"
 #include "cli/internal_commands.h"
+#include "cli/keys_command.h"
 #include "cli/output.h"
 #include "cli/repl_command.h"
 #include "cli/run_command.h"
 #include "cli/sandboxes_command.h"
 #include "cli/serve_command.h"
+#include "cli/workspace_runs_command.h"
 
 namespace dormouse::cli {
 namespace {
@@ -47,8 +49,15 @@ int Run(const Arguments& arguments) {
             return ContextsCommand(backend, common, contexts);
           },
           [&](const FilesArguments& files) { return FilesCommand(backend, common, files); },
+          [&](const KeysArguments& keys) { return KeysCommand(backend, common, keys); },
+          [&](const ProjectsArguments& projects) {
+            return ProjectsCommand(backend, common, projects);
+          },
           [&](const ArtifactsArguments& artifacts) {
             return ArtifactsCommand(backend, common, artifacts);
+          },
+          [&](const WorkspaceRunsArguments& workspace_runs) {
+            return WorkspaceRunsCommand(backend, common, workspace_runs);
           },
           [&](const EnginesArguments&) { return EnginesCommand(backend, common); },
       },

@@ -57,7 +57,9 @@ class EmbeddedBackend : public Backend {
     message.method = request.method;
     message.target = request.target;
     if (request.body) message.body = boost::json::serialize(*request.body);
-    DORMOUSE_ASSIGN(http::Admission admission, api_->Admit(message, http::Api::Trust::kTrusted));
+    http::HeaderList unused;
+    DORMOUSE_ASSIGN(http::Admission admission,
+                    api_->Admit(message, http::Api::Trust::kTrusted, unused));
     if (message.body.size() > admission.body_limit) {
       return Error(ErrorCode::kPayloadTooLarge,
                    "the request is larger than " + std::to_string(admission.body_limit) + " bytes");
@@ -99,7 +101,7 @@ class EmbeddedBackend : public Backend {
       if (length < 0) return SystemError("reading the file", errno);
       if (length == 0) break;
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(length));
-      if (bytes.size() > upload.limit_bytes - done_bytes) return http::UploadTooLarge(upload.limit_bytes);
+      if (bytes.size() > upload.limit_bytes - done_bytes) return http::UploadTooLarge(upload);
       DORMOUSE_TRY(http::WriteUpload(upload.file, done_bytes, bytes));
       done_bytes += bytes.size();
     }

@@ -39,6 +39,18 @@ constexpr ErrorInfo kTable[] = {
     {ErrorCode::kUnsupportedMediaType, "invalid_request", 415, false},
     {ErrorCode::kFeatureNotEnabled, "feature_not_enabled", 403, false},
     {ErrorCode::kSandboxTtlExceeded, "sandbox_ttl_exceeded", 400, false},
+    {ErrorCode::kInvalidMetadataKey, "invalid_metadata_key", 400, false},
+    {ErrorCode::kInvalidMetadataValue, "invalid_metadata_value", 400, false},
+    {ErrorCode::kMetadataTooLarge, "metadata_too_large", 400, false},
+    {ErrorCode::kMetadataTooManyKeys, "metadata_too_many_keys", 400, false},
+    {ErrorCode::kUnsupportedRuntimeOption, "unsupported_runtime_option", 400, false},
+    {ErrorCode::kUploadNotFound, "upload_not_found", 404, false},
+    {ErrorCode::kUploadExpired, "upload_expired", 410, false},
+    {ErrorCode::kUploadConflict, "upload_conflict", 409, false},
+    {ErrorCode::kUploadIncomplete, "upload_incomplete", 409, false},
+    {ErrorCode::kUploadChecksumMismatch, "upload_checksum_mismatch", 400, false},
+    {ErrorCode::kUploadSizeMismatch, "upload_size_mismatch", 400, false},
+    {ErrorCode::kArchiveTooLarge, "archive_too_large", 413, false},
 };
 
 }  // namespace

@@ -44,6 +44,18 @@ enum class ErrorCode : std::uint16_t {
   kUnsupportedMediaType = 29,
   kFeatureNotEnabled = 30,
   kSandboxTtlExceeded = 31,
+  kInvalidMetadataKey = 40,
+  kInvalidMetadataValue = 41,
+  kMetadataTooLarge = 42,
+  kMetadataTooManyKeys = 43,
+  kUnsupportedRuntimeOption = 50,
+  kUploadNotFound = 51,
+  kUploadExpired = 52,
+  kUploadConflict = 53,
+  kUploadIncomplete = 54,
+  kUploadChecksumMismatch = 55,
+  kUploadSizeMismatch = 56,
+  kArchiveTooLarge = 57,
 };
 
 // How a code looks from outside. `api_name` is stable; clients branch on it.

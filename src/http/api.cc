@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "http/handlers.h"
 #include "http/text.h"
 #include "http/upload.h"
 
@@ -40,26 +41,29 @@ Result<std::pair<std::string_view, std::string_view>> SplitTarget(std::string_vi
   return std::pair(target.substr(0, end), target.substr(std::min(end + 1, target.size())));
 }
 
-Response Replay(IdempotencyStore::Answer answer) {
-  Response response;
-  response.status = answer.status;
-  response.content_type = std::move(answer.content_type);
-  response.headers = std::move(answer.headers);
-  response.headers.emplace_back("idempotency-replayed", "true");
-  response.body = std::move(answer.body);
-  return response;
-}
-
-// Handlers that answer with a stream complete their tickets themselves.
-void Remember(IdempotencyStore::Ticket& ticket, const Response& response) {
-  const auto* const body = std::get_if<std::string>(&response.body);
-  if (body == nullptr || response.status > 299) return;
-  ticket.Complete({response.status, response.content_type, response.headers, *body});
+Error MissingScope(std::string_view scope) {
+  return Error(ErrorCode::kForbidden, "this API key lacks the scope " + std::string(scope),
+               {{"scope", std::string(scope)}});
 }
 
 }  // namespace
 
-Result<Admission> Api::Admit(const Request& head, Trust trust) const {
+Result<service::Caller> Api::Identify(const Request& head, HeaderList& headers) const {
+  DORMOUSE_ASSIGN(const std::string_view secret, BearerSecret(head));
+  DORMOUSE_ASSIGN(service::Caller caller, service_.Authenticate(secret));
+  if (!limiter_.enabled()) return caller;
+  const RateLimiter::Verdict verdict = limiter_.Count(caller.key_id);
+  headers.emplace_back("x-ratelimit-limit", std::to_string(verdict.limit));
+  headers.emplace_back("x-ratelimit-remaining", std::to_string(verdict.remaining));
+  headers.emplace_back("x-ratelimit-reset", std::to_string((verdict.reset_ms + 999) / 1000));
+  if (verdict.allowed) return caller;
+  return Error(ErrorCode::kRateLimited,
+               "this API key may send " + std::to_string(verdict.limit) + " requests per minute",
+               {{"limit", std::to_string(verdict.limit)},
+                {"retryAfterMs", std::to_string(verdict.retry_ms)}});
+}
+
+Result<Admission> Api::Admit(const Request& head, Trust trust, HeaderList& headers) const {
   DORMOUSE_ASSIGN(const auto parts, SplitTarget(head.target));
   Admission admission;
   auto match = FindRoute(head.method, parts.first);
@@ -67,39 +71,89 @@ Result<Admission> Api::Admit(const Request& head, Trust trust) const {
   const bool needs_key = match.ok() ? match->route->access == Access::kKey
                                     : parts.first.starts_with("/v1/") || parts.first == "/v1";
   if (trust == Trust::kChecked && needs_key) {
-    DORMOUSE_ASSIGN(const std::string_view secret, BearerSecret(head));
-    DORMOUSE_ASSIGN(admission.caller, service_.Authenticate(secret));
+    DORMOUSE_ASSIGN(admission.caller, Identify(head, headers));
   }
   if (!match.ok()) return std::move(match).error();
   admission.match = std::move(match).value();
+  const Route& route = *admission.match.route;
+  for (const std::string_view scope : {route.scope, route.also_scope}) {
+    if (!scope.empty() && !admission.caller.Has(scope)) return MissingScope(scope);
+  }
   DORMOUSE_ASSIGN(admission.query, Query::Parse(parts.second));
-  admission.body_limit = BodyLimit(admission.match.route->body, config_);
+  admission.body_limit = BodyLimit(route.body, config_);
   return admission;
 }
 
-Result<Api::Repetition> Api::FindRepetition(const Request& request,
-                                            const Admission& admission) const {
+boost::asio::awaitable<Result<Api::Repetition>> Api::FindRepetition(
+    const Request& request, const Admission& admission) const {
   const auto key = request.Header("idempotency-key");
-  if (!key || admission.match.route->repeat == Repeat::kPlain) return Repetition();
+  const Route& route = *admission.match.route;
+  if (!key || route.repeat == Repeat::kPlain) co_return Repetition();
   if (key->empty() || key->size() > kMaxIdempotencyKey) {
-    return Error(ErrorCode::kInvalidRequest, "idempotency-key must have 1 to 255 characters",
-                 {{"field", "idempotency-key"}});
+    co_return Error(ErrorCode::kInvalidRequest, "idempotency-key must have 1 to 255 characters",
+                    {{"field", "idempotency-key"}});
   }
-  // NUL separates: it occurs in none of the parts.
-  std::string scope = admission.caller.key_id;
-  scope.push_back('\0');
-  scope.append(admission.match.route->method).append(admission.match.route->pattern);
-  for (const std::string& segment : admission.match.path) scope.append(1, '\0').append(segment);
-  scope.append(1, '\0').append(*key);
-  DORMOUSE_ASSIGN(auto outcome, answers_->Begin(scope, Sha256(request.body)));
-  if (auto* const answer = std::get_if<IdempotencyStore::Answer>(&outcome)) {
-    return Repetition{nullptr, std::move(*answer)};
+  const Sha256Digest scope = ScopeOf(admission.caller.key_id, route.method, route.pattern,
+                                     admission.match.path, *key);
+  const Sha256Digest fingerprint = Sha256(request.body);
+  // In this order: whoever leaves the first has stored what the second then finds.
+  DORMOUSE_CO_ASSIGN(auto ticket, in_progress_->Begin(scope, fingerprint));
+  DORMOUSE_CO_ASSIGN(auto stored, co_await service_.FindAnswer(scope));
+  if (!stored) co_return Repetition{std::move(ticket), std::nullopt};
+  DORMOUSE_CO_ASSIGN(Response again, Replay(*std::move(stored), fingerprint));
+  co_return Repetition{nullptr, std::move(again)};
+}
+
+boost::asio::awaitable<void> Api::Remember(RequestsInProgress::Ticket& ticket,
+                                           const Result<Response>& result) const {
+  if (ticket.goes_on()) co_return;
+  const bool success = result.ok() && result->status < 300;
+  if (success && !ticket.answer_is_stored_by_operation() &&
+      std::holds_alternative<std::string>(result->body)) {
+    const Result<void> stored = co_await service_.StoreAnswer(ticket.AnswerOf(*result));
+    if (!stored.ok()) spdlog::warn("an answer could not be stored: {}", stored.error().message);
   }
-  return Repetition{std::get<std::shared_ptr<IdempotencyStore::Ticket>>(outcome), std::nullopt};
+  ticket.Release();
+}
+
+boost::asio::awaitable<Result<void>> Api::CheckAccess(const Admission& admission) const {
+  const Route& route = *admission.match.route;
+  if (NamesSandbox(route)) {
+    co_return co_await service_.CheckAccess(admission.caller, admission.match.path[0]);
+  }
+  if (NamesArtifact(route)) {
+    co_return co_await service_.CheckArtifactAccess(admission.caller, admission.match.path[0]);
+  }
+  if (NamesWorkspaceRun(route)) {
+    co_return co_await service_.workspace_runs().CheckAccess(admission.caller,
+                                                             admission.match.path[0]);
+  }
+  co_return Result<void>();
+}
+
+boost::asio::awaitable<Result<Response>> Api::Answer(const Request& request,
+                                                     const Admission& admission) const {
+  const Route& route = *admission.match.route;
+  DORMOUSE_CO_TRY(co_await CheckAccess(admission));
+  DORMOUSE_CO_ASSIGN(Repetition repetition, co_await FindRepetition(request, admission));
+  if (repetition.answer) co_return *std::move(repetition.answer);
+  const Call call{service_,        config_,           executor_,         request, admission.match.path,
+                  admission.query, admission.caller, repetition.ticket};
+  Result<Response> result = co_await route.handler(call);
+  if (repetition.ticket) co_await Remember(*repetition.ticket, result);
+  co_return result;
 }
 
 boost::asio::awaitable<Result<service::Service::Upload>> Api::BeginUpload(
     const Request& head, const Admission& admission) const {
+  DORMOUSE_CO_TRY(co_await CheckAccess(admission));
+  if (admission.match.route->handler == UploadToTransfer) {
+    DORMOUSE_CO_TRY(admission.query.RefuseOthers({}));
+    DORMOUSE_CO_ASSIGN(auto transfer, co_await service_.workspace_runs().BeginTransfer(
+                                          admission.match.path[0], admission.match.path[1]));
+    co_return service::Service::Upload{std::move(transfer.file), transfer.limit_bytes,
+                                       ErrorCode::kUploadSizeMismatch};
+  }
   DORMOUSE_CO_ASSIGN(auto target, ParseUpload(head, admission.query, admission.match.path[0]));
   co_return co_await service_.BeginUpload(std::move(target));
 }
@@ -107,16 +161,8 @@ boost::asio::awaitable<Result<service::Service::Upload>> Api::BeginUpload(
 boost::asio::awaitable<Response> Api::Handle(Request request, Admission admission) const {
   Error failure;
   try {
-    auto repetition = FindRepetition(request, admission);
-    if (!repetition.ok()) co_return ErrorResponse(repetition.error(), request.id);
-    if (repetition->answer) co_return Replay(*std::move(repetition->answer));
-    const Call call{service_,        config_,           executor_, request, admission.match.path,
-                    admission.query, repetition->ticket};
-    Result<Response> result = co_await admission.match.route->handler(call);
-    if (result.ok()) {
-      if (repetition->ticket) Remember(*repetition->ticket, *result);
-      co_return std::move(result).value();
-    }
+    Result<Response> result = co_await Answer(request, admission);
+    if (result.ok()) co_return std::move(result).value();
     failure = std::move(result).error();
   } catch (const std::exception& exception) {
     spdlog::error("{} {} ({}): {}", request.method, admission.match.route->pattern, request.id,

@@ -211,10 +211,9 @@ TEST_F(ApiTest, ContextsShowTheNamesOfVariablesButNotTheirValues) {
   EXPECT_EQ(service_.last_context.env.at("K"), "v");
 }
 
-TEST_F(ApiTest, AContextNeedsALanguageOrABinding) {
-  const RawResponse response = Call("POST", "/v1/sandboxes/sbx_1/code/contexts", "{}");
-  EXPECT_EQ(response.status, 400);
-  EXPECT_EQ(response.ErrorField(), "language");
+TEST_F(ApiTest, AContextMayLeaveTheLanguageToTheTemplate) {
+  EXPECT_EQ(Call("POST", "/v1/sandboxes/sbx_1/code/contexts", "{}").status, 201);
+  EXPECT_EQ(service_.last_context.language, "");
   EXPECT_EQ(Call("POST", "/v1/sandboxes/sbx_1/code/contexts", R"({"binding":"PERL"})").status, 201);
   EXPECT_EQ(Call("POST", "/v1/sandboxes/sbx_1/code/contexts", R"({"language":""})").status, 400);
 }

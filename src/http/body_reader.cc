@@ -107,6 +107,24 @@ std::optional<std::string> BodyReader::String(std::string_view field) {
   return std::nullopt;
 }
 
+std::optional<json::array> BodyReader::Array(std::string_view field) {
+  const json::value* const value = Take(field);
+  if (value == nullptr) return std::nullopt;
+  if (const json::array* const array = value->if_array()) return *array;
+  Fail(field,
+       std::string(field) + " must be an array, not " + std::string(NameOfKind(value->kind())));
+  return std::nullopt;
+}
+
+std::optional<json::object> BodyReader::Object(std::string_view field) {
+  const json::value* const value = Take(field);
+  if (value == nullptr) return std::nullopt;
+  if (const json::object* const object = value->if_object()) return *object;
+  Fail(field,
+       std::string(field) + " must be an object, not " + std::string(NameOfKind(value->kind())));
+  return std::nullopt;
+}
+
 std::string BodyReader::RequiredString(std::string_view field) {
   if (!Has(field)) FailMissing(field);
   return String(field).value_or("");
@@ -163,6 +181,27 @@ service::StringMap BodyReader::Strings(std::string_view field) {
     map.emplace(std::string_view(key), std::string_view(*text));
   }
   return map;
+}
+
+std::vector<std::string> BodyReader::StringList(std::string_view field, std::size_t limit) {
+  std::vector<std::string> list;
+  const json::value* const value = Take(field);
+  if (value == nullptr) return list;
+  const json::array* const array = value->if_array();
+  if (array == nullptr || array->size() > limit) {
+    Fail(field, std::string(field) + " must be an array with at most " + std::to_string(limit) +
+                    " strings");
+    return list;
+  }
+  for (const json::value& item : *array) {
+    const json::string* const text = item.if_string();
+    if (text == nullptr || text->empty()) {
+      Fail(field, std::string(field) + " must hold strings that are not empty");
+      return {};
+    }
+    list.emplace_back(std::string_view(*text));
+  }
+  return list;
 }
 
 std::optional<std::size_t> BodyReader::Choice(std::string_view field,

@@ -33,6 +33,10 @@ class BodyReader {
   std::string Name(std::string_view field);
   service::StringMap Strings(
       std::string_view field);  // an object whose values are strings; absent: empty
+  // An array of at most `limit` strings, none of them empty; absent: empty.
+  std::vector<std::string> StringList(std::string_view field, std::size_t limit);
+  std::optional<boost::json::array> Array(std::string_view field);
+  std::optional<boost::json::object> Object(std::string_view field);
   // The position of the string in `choices`.
   std::optional<std::size_t> Choice(std::string_view field, std::vector<std::string_view> choices);
   void Ignore(std::string_view field) { taken_.emplace_back(field); }

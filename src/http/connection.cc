@@ -100,6 +100,7 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
   const ServerOptions& options_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
+  HeaderList common_headers_;  // of every response to the request at hand
   bool idle_ = true;
   std::atomic<bool> finishing_ = false;  // set from any thread
 };
@@ -152,6 +153,7 @@ asio::awaitable<bool> ConnectionImpl::WaitForRequest() {
 }
 
 asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
+  common_headers_.clear();
   Parser parser;
   parser.header_limit(options_.header_bytes);
   parser.body_limit(boost::none);  // checked against the route's own limit below
@@ -170,7 +172,7 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
     co_return co_await Refuse(
         TransportErrorResponse(400, "exactly one Host header is required", id), id, framing);
   }
-  auto admission = api_.Admit(request, Api::Trust::kChecked);
+  auto admission = api_.Admit(request, Api::Trust::kChecked, common_headers_);
   if (!admission.ok()) {
     Response refusal = ErrorResponse(admission.error(), id);
     // A request without a body is over: its connection can go on.
@@ -186,12 +188,12 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   const std::uint64_t limit = admission->body_limit;
   const error_code failure = co_await ReadBody(parser, limit);
   if (failure == beast::http::error::body_limit) {
-    co_return co_await Refuse(
-        ErrorResponse(Error(ErrorCode::kPayloadTooLarge,
-                            "the body is larger than " + std::to_string(limit) + " bytes",
-                            {{"limit", std::to_string(limit)}}),
-                      id),
-        id, framing);
+    const Error too_large(admission->match.route->body == BodySize::kArchive
+                              ? ErrorCode::kArchiveTooLarge
+                              : ErrorCode::kPayloadTooLarge,
+                          "the body is larger than " + std::to_string(limit) + " bytes",
+                          {{"limit", std::to_string(limit)}});
+    co_return co_await Refuse(ErrorResponse(too_large, id), id, framing);
   }
   if (failure) co_return co_await RefuseMalformed(failure);
   request.body = std::move(parser.get().body());
@@ -237,7 +239,7 @@ asio::awaitable<std::optional<ConnectionImpl::Next>> ConnectionImpl::ReceiveUplo
   }
   const auto announced = head.content_length();
   if (announced && *announced > upload->limit_bytes) {
-    const Error error = UploadTooLarge(upload->limit_bytes);
+    const Error error = UploadTooLarge(*upload);
     co_return co_await Refuse(ErrorResponse(error, request.id), request.id, framing);
   }
   if (!head.is_done() && buffer_.size() == 0 && WaitsForContinue(head)) {
@@ -266,7 +268,7 @@ asio::awaitable<Result<error_code>> ConnectionImpl::ReadUpload(
         co_await beast::http::async_read_some(stream_, buffer_, parser, kAwait);
     if (failure && failure != beast::http::error::need_buffer) co_return failure;
     const std::size_t length = piece.size() - parser.get().body().size;
-    if (length > upload.limit_bytes - done_bytes) co_return UploadTooLarge(upload.limit_bytes);
+    if (length > upload.limit_bytes - done_bytes) co_return UploadTooLarge(upload);
     DORMOUSE_CO_TRY(WriteUpload(upload.file, done_bytes, {piece.data(), length}));
     done_bytes += length;
   }
@@ -308,6 +310,7 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code
 
 asio::awaitable<bool> ConnectionImpl::SendResponse(Response response, std::string_view request_id,
                                                    Framing framing) {
+  response.headers.insert(response.headers.end(), common_headers_.begin(), common_headers_.end());
   auto* const stream = std::get_if<std::unique_ptr<BodyStream>>(&response.body);
   // The end of a body of unknown length is a last chunk, or for old clients the end of the
   // connection.

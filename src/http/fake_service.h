@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 
+#include "http/fake_workspace_runs.h"
 #include "service/service.h"
 
 namespace dormouse::http {
@@ -34,6 +35,10 @@ class FakeService : public service::Service {
   };
   std::map<std::string, std::string> files;  // absolute path → content
   std::optional<Error> failure;              // what every call but Run answers, when set
+  std::shared_ptr<const service::Grants> grants;  // of the test's key
+  std::mutex answers_mutex;
+  std::map<Sha256Digest, service::StoredAnswer> answers;
+  service::CreateApiKey last_key;
   service::RunRequest last_run;
   service::CreateSandbox last_create;
   service::ListSandboxes last_list;
@@ -67,7 +72,10 @@ class FakeService : public service::Service {
     sandbox.id = std::move(id);
     sandbox.org_id = "org_1";
     sandbox.project_id = "prj_1";
+    sandbox.template_id = "tpl_python_node";
     sandbox.template_slug = "python-node";
+    sandbox.template_version = "1";
+    sandbox.template_version_id = "tplv_python_node_1";
     sandbox.metadata = {{"name", "test"}};
     return sandbox;
   }
@@ -85,12 +93,61 @@ class FakeService : public service::Service {
   boost::asio::awaitable<void> Stop() override { co_return; }
   Result<service::Caller> Authenticate(std::string_view secret) const override {
     if (secret != kTestKey) return Error(ErrorCode::kUnauthorized, "unknown key");
-    return service::Caller{"key_1"};
+    return service::Caller{"key_1", grants};
+  }
+  Async<void> CheckAccess(service::Caller caller, std::string sandbox_id) override {
+    if (!caller.IsRestricted() || sandbox_id == "sbx_1") co_return Result<void>();
+    co_return Error(ErrorCode::kNotFound, "no such sandbox");
+  }
+  Async<void> CheckArtifactAccess(service::Caller caller, std::string artifact_id) override {
+    if (!caller.IsRestricted() || artifact_id == "art_1") co_return Result<void>();
+    co_return Error(ErrorCode::kNotFound, "no such artifact");
+  }
+  Async<service::Project> CreateProject(std::string name,
+                                        service::Answerer<service::Project> answer) override {
+    last_name = std::move(name);
+    co_return Stored(TestProject(), answer);
+  }
+  Async<service::Paged<service::Project>> ListProjects(service::Caller, service::Page) override {
+    co_return Answer(service::Paged<service::Project>{{TestProject()}, ""});
+  }
+  Async<service::NewApiKey> Create(service::CreateApiKey request) override {
+    last_key = std::move(request);
+    co_return Answer(service::NewApiKey{TestApiKey(), "dm_live_lookup_secret"});
+  }
+  Async<service::Paged<service::ApiKey>> ListApiKeys(service::Caller, service::Page) override {
+    co_return Answer(service::Paged<service::ApiKey>{{TestApiKey()}, "next"});
+  }
+  Async<service::ApiKey> GetApiKey(service::Caller, std::string key_id) override {
+    if (key_id != "key_1") co_return Error(ErrorCode::kNotFound, "no such key");
+    co_return Answer(TestApiKey());
+  }
+  Async<service::ApiKey> RevokeApiKey(service::Caller, std::string) override {
+    service::ApiKey key = TestApiKey();
+    key.revoked_at = service::Time(std::chrono::milliseconds(1'500));
+    co_return Answer(key);
+  }
+  Async<service::Usage> GetUsage(service::Caller) override {
+    service::Usage usage;
+    usage.org_id = "org_1";
+    usage.compute_unit_seconds = 2'500;
+    usage.events = {{"prj_1", "compute_unit_seconds", 2'500, {}}};
+    co_return Answer(usage);
+  }
+  Async<std::optional<service::StoredAnswer>> FindAnswer(Sha256Digest scope) override {
+    const std::lock_guard lock(answers_mutex);
+    const auto found = answers.find(scope);
+    co_return found == answers.end() ? std::nullopt : std::optional(found->second);
+  }
+  Async<void> StoreAnswer(service::StoredAnswer answer) override {
+    const std::lock_guard lock(answers_mutex);
+    answers[answer.scope] = std::move(answer);
+    co_return Result<void>();
   }
 
   Async<service::Sandbox> Create(service::CreateSandbox request) override {
     last_create = std::move(request);
-    co_return Answer(TestSandbox());
+    co_return Stored(TestSandbox(), last_create.answer);
   }
   Async<service::Sandbox> GetSandbox(std::string id) override {
     if (id != "sbx_1") co_return Error(ErrorCode::kNotFound, "no such sandbox");
@@ -130,7 +187,7 @@ class FakeService : public service::Service {
 
   Async<service::Context> Create(service::CreateContext request) override {
     last_context = std::move(request);
-    co_return Answer(TestContext());
+    co_return Stored(TestContext(), last_context.answer);
   }
   Async<service::Context> GetContext(std::string, std::string id) override {
     co_return Answer(TestContext(std::move(id)));
@@ -148,10 +205,11 @@ class FakeService : public service::Service {
     co_return Answer(TestContext(std::move(id)));
   }
   Async<service::Context> ForkContext(std::string, std::string, std::string name,
-                                      std::optional<std::uint64_t> generation) override {
+                                      std::optional<std::uint64_t> generation,
+                                      service::Answerer<service::Context> answer) override {
     last_name = std::move(name);
     last_generation = generation;
-    co_return Answer(TestContext("cctx_2"));
+    co_return Stored(TestContext("cctx_2"), answer);
   }
   Async<service::Context> RollbackContext(std::string, std::string id,
                                           std::uint64_t generation) override {
@@ -165,7 +223,11 @@ class FakeService : public service::Service {
   Async<service::RunResult> Run(service::RunRequest request,
                                 std::shared_ptr<service::RunListener> listener) override {
     last_run = request;
-    co_return co_await run(std::move(request), std::move(listener));
+    last_run.answer = nullptr;
+    service::Answerer<service::RunResult> answer = std::move(request.answer);
+    auto result = co_await run(std::move(request), std::move(listener));
+    if (result.ok() && answer) (void)co_await StoreAnswer(answer(*result));
+    co_return result;
   }
   Async<service::RunResult> GetRun(std::string, std::string run_id) override {
     if (run_id != "run_1") co_return Error(ErrorCode::kNotFound, "no such run");
@@ -231,7 +293,7 @@ class FakeService : public service::Service {
 
   Async<service::Artifact> Create(service::CreateArtifact request) override {
     last_artifact = std::move(request);
-    co_return Answer(artifact);
+    co_return Stored(artifact, last_artifact.answer);
   }
   Async<service::Paged<service::Artifact>> List(service::ListArtifacts request) override {
     last_artifact_list = std::move(request);
@@ -248,12 +310,37 @@ class FakeService : public service::Service {
     co_return OpenedArtifact{opened, std::move(fd)};
   }
   Async<service::Artifact> DeleteArtifact(std::string) override { co_return Answer(artifact); }
+  FakeWorkspaceRuns fake_workspace_runs;
+  service::WorkspaceRunService& workspace_runs() override { return fake_workspace_runs; }
   std::string Metrics() const override { return "dormouse_runs_total 1\n"; }
+
+  static service::Project TestProject() { return {"prj_1", "org_1", "Default", {}}; }
+  static service::ApiKey TestApiKey() {
+    service::ApiKey key;
+    key.id = "key_1";
+    key.org_id = "org_1";
+    key.name = "admin";
+    key.prefix = "dm_live_lookup";
+    key.last4 = "cret";
+    key.scopes = {"sandbox:read"};
+    return key;
+  }
 
  private:
   template <typename T>
   Result<T> Answer(T value) const {
     if (failure) return *failure;
+    return value;
+  }
+  // As operations do that store their answers.
+  template <typename T>
+  Result<T> Stored(T value, const service::Answerer<T>& answer) {
+    if (failure) return *failure;
+    if (answer) {
+      service::StoredAnswer stored = answer(value);
+      const std::lock_guard lock(answers_mutex);
+      answers[stored.scope] = std::move(stored);
+    }
     return value;
   }
   service::FileInfo InfoOfFile(const std::string& path) const {

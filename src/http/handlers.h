@@ -16,6 +16,19 @@ HandlerResult OpenApi(const Call& call);
 HandlerResult ListBindings(const Call& call);
 HandlerResult Capabilities(const Call& call);
 
+// handlers_not_enabled.cc: kFeatureNotEnabled
+HandlerResult NoCommands(const Call& call);
+HandlerResult NoPreviews(const Call& call);
+
+// handlers_accounts.cc
+HandlerResult ListProjects(const Call& call);
+HandlerResult CreateProject(const Call& call);
+HandlerResult ListApiKeys(const Call& call);
+HandlerResult CreateApiKey(const Call& call);
+HandlerResult GetApiKey(const Call& call);
+HandlerResult RevokeApiKey(const Call& call);
+HandlerResult GetUsage(const Call& call);
+
 // handlers_sandboxes.cc
 HandlerResult CreateSandbox(const Call& call);
 HandlerResult ListSandboxes(const Call& call);
@@ -59,6 +72,19 @@ HandlerResult ListArtifacts(const Call& call);
 HandlerResult GetArtifact(const Call& call);
 HandlerResult DeleteArtifact(const Call& call);
 HandlerResult ArtifactDownloadUrl(const Call& call);
+
+// handlers_workspace_runs.cc
+HandlerResult CreateWorkspaceRun(const Call& call);
+HandlerResult ListWorkspaceRuns(const Call& call);
+HandlerResult GetWorkspaceRun(const Call& call);
+HandlerResult UploadArchive(const Call& call);
+HandlerResult CreateArchiveTransfer(const Call& call);
+HandlerResult UploadToTransfer(const Call& call);
+HandlerResult FinalizeArchive(const Call& call);
+HandlerResult StartWorkspaceRun(const Call& call);
+HandlerResult CancelWorkspaceRun(const Call& call);
+HandlerResult ListWorkspaceRunEvents(const Call& call);
+HandlerResult GetWorkspaceRunEvidence(const Call& call);
 
 // download.cc
 HandlerResult DownloadFile(const Call& call);

@@ -36,8 +36,12 @@ Result<service::ListArtifacts> ParseList(const Call& call) {
 
 HandlerResult CreateArtifact(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  const auto render = [](const service::Artifact& artifact) {
+    return ThingResponse(201, "artifact", artifact);
+  };
+  request.answer = AnswererFor<service::Artifact>(call, render);
   DORMOUSE_CO_ASSIGN(const auto artifact, co_await call.service.Create(std::move(request)));
-  co_return ThingResponse(201, "artifact", artifact);
+  co_return render(artifact);
 }
 
 HandlerResult ListArtifacts(const Call& call) {

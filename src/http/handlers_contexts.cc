@@ -22,9 +22,6 @@ Result<service::CreateContext> ParseCreate(const Call& call) {
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
   service::CreateContext request;
   request.sandbox_id = call.path[0];
-  if (!body.Has("language") && !body.Has("binding")) {
-    body.Fail("language", "language (or binding) is required");
-  }
   request.language = body.Name("language");
   request.binding = body.Name("binding");
   request.name = body.Name("name");
@@ -34,6 +31,10 @@ Result<service::CreateContext> ParseCreate(const Call& call) {
   (void)body.Integer("timeoutMs", 1, call.config.max_timeout.count());
   DORMOUSE_TRY(body.Finish());
   return request;
+}
+
+Response RenderNew(const service::Context& context) {
+  return ThingResponse(201, "context", context);
 }
 
 struct Fork {
@@ -65,8 +66,9 @@ Result<std::uint64_t> ParseRollback(const Call& call) {
 
 HandlerResult CreateContext(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  request.answer = AnswererFor<service::Context>(call, RenderNew);
   DORMOUSE_CO_ASSIGN(const auto context, co_await call.service.Create(std::move(request)));
-  co_return ThingResponse(201, "context", context);
+  co_return RenderNew(context);
 }
 
 HandlerResult ListContexts(const Call& call) {
@@ -109,8 +111,9 @@ HandlerResult ForkContext(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto fork, ParseFork(call));
   DORMOUSE_CO_ASSIGN(const auto context,
                      co_await call.service.ForkContext(call.path[0], call.path[1],
-                                                       std::move(fork.name), fork.generation));
-  co_return ThingResponse(201, "context", context);
+                                                       std::move(fork.name), fork.generation,
+                                                       AnswererFor<service::Context>(call, RenderNew)));
+  co_return RenderNew(context);
 }
 
 HandlerResult RollbackContext(const Call& call) {

@@ -33,10 +33,6 @@ Result<service::RunRequest> ParseRun(const Call& call) {
   service::RunRequest request;
   request.sandbox_id = call.path[0];
   request.code = body.RequiredString("code");
-  if (!body.Has("language") && !body.Has("binding") && !body.Has("contextId") &&
-      !body.Has("contextName")) {
-    body.Fail("language", "language (or binding, or a context) is required");
-  }
   if (body.Has("contextId") && body.Has("contextName")) {
     body.Fail("contextName", "contextId and contextName exclude each other");
   }
@@ -53,6 +49,7 @@ Result<service::RunRequest> ParseRun(const Call& call) {
   if (body.Choice("artifactPolicy", {"inline_only", "promote"}).value_or(0) == 1) {
     request.artifact_policy = service::ArtifactPolicy::kPromote;
   }
+  request.may_create_artifacts = call.caller.Has("artifact:create");
   request.capture_full_output = body.Boolean("captureFullOutput").value_or(false);
   body.Ignore("_crownestRequireCommandRead");
   DORMOUSE_TRY(body.Finish());
@@ -61,7 +58,7 @@ Result<service::RunRequest> ParseRun(const Call& call) {
 
 asio::awaitable<void> Drive(service::Service& service, service::RunRequest request,
                             std::shared_ptr<RunEvents> events,
-                            std::shared_ptr<IdempotencyStore::Ticket> ticket) {
+                            std::shared_ptr<RequestsInProgress::Ticket> ticket) {
   Result<service::RunResult> result =
       Error(ErrorCode::kInternal, "the server met an unexpected condition");
   try {
@@ -69,11 +66,26 @@ asio::awaitable<void> Drive(service::Service& service, service::RunRequest reque
   } catch (const std::exception& exception) {
     spdlog::error("a run failed: {}", exception.what());
   }
-  const bool ended = result.ok();
-  std::string last_event = events->Finish(std::move(result));
-  // Who repeats the request gets the result alone.
-  if (ticket && ended)
-    ticket->Complete({200, kEventStream, StreamHeaders(), std::move(last_event)});
+  // Whoever has seen the last event may repeat the request.
+  if (ticket) ticket->Release();
+  events->Finish(std::move(result));
+}
+
+Response RenderRun(const service::RunResult& run) {
+  auto response = ThingResponse(200, "run", run);
+  response.headers.emplace_back("x-dormouse-run-id", run.run_id);
+  return response;
+}
+
+// Who repeats a request for a stream gets the result alone.
+Response RenderReplayedStream(const service::RunResult& run) {
+  Response response;
+  response.content_type = kEventStream;
+  response.headers = StreamHeaders();
+  response.headers.emplace_back("x-dormouse-run-id", run.run_id);
+  response.headers.emplace_back("x-dormouse-context-id", run.context_id);
+  response.body = CompleteEvent(run);
+  return response;
 }
 
 class RunStream : public BodyStream {
@@ -90,14 +102,15 @@ class RunStream : public BodyStream {
 
 HandlerResult RunCode(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto request, ParseRun(call));
+  request.answer = AnswererFor<service::RunResult>(call, RenderRun);
   DORMOUSE_CO_ASSIGN(const auto run, co_await call.service.Run(std::move(request), nullptr));
-  auto response = ThingResponse(200, "run", run);
-  response.headers.emplace_back("x-dormouse-run-id", run.run_id);
-  co_return response;
+  co_return RenderRun(run);
 }
 
 HandlerResult StreamCode(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto request, ParseRun(call));
+  request.answer = AnswererFor<service::RunResult>(call, RenderReplayedStream);
+  if (call.ticket) call.ticket->GoesOn();
   auto events = std::make_shared<RunEvents>(co_await asio::this_coro::executor, call.request.id);
   // On an executor of its own: the run outlives a reader that goes away.
   asio::co_spawn(call.executor, Drive(call.service, std::move(request), events, call.ticket),

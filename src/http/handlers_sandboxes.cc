@@ -23,7 +23,9 @@ Result<service::CreateSandbox> ParseCreate(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({}));
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
   service::CreateSandbox request;
+  request.caller = call.caller;
   request.template_slug = body.Name("template");
+  request.template_version_id = body.Name("templateVersionId");
   request.ttl_ms = body.Integer("ttlMs", 1, kMaxTtlMs);
   request.metadata = body.Strings("metadata");
   request.project_id = body.Name("projectId");
@@ -44,6 +46,7 @@ Result<service::ListSandboxes> ParseList(const Call& call) {
     return Error(ErrorCode::kInvalidRequest, "include must be historical", {{"field", "include"}});
   }
   request.historical = include.has_value();
+  request.caller = call.caller;
   return request;
 }
 
@@ -51,8 +54,12 @@ Result<service::ListSandboxes> ParseList(const Call& call) {
 
 HandlerResult CreateSandbox(const Call& call) {
   DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  const auto render = [](const service::Sandbox& sandbox) {
+    return ThingResponse(201, "sandbox", sandbox);
+  };
+  request.answer = AnswererFor<service::Sandbox>(call, render);
   DORMOUSE_CO_ASSIGN(const auto sandbox, co_await call.service.Create(std::move(request)));
-  co_return ThingResponse(201, "sandbox", sandbox);
+  co_return render(sandbox);
 }
 
 HandlerResult ListSandboxes(const Call& call) {

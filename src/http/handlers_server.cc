@@ -40,10 +40,11 @@ HandlerResult Capabilities(const Call& call) {
   json.Key("features").BeginArray();
   for (const char* feature :
        {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env", "artifacts",
-        "uploads"}) {
+        "uploads", "workspaceRuns"}) {
     json.Value(feature);
   }
   json.EndArray();
+  json.Key("notEnabled").BeginArray().Value("commands").Value("previews").EndArray();
   json.Key("limits").BeginObject();
   json.Field("contextsPerSandbox", config.contexts_per_sandbox);
   json.Field("codeBytes", config.code_bytes).Field("stdinBytes", config.stdin_bytes);
@@ -61,6 +62,10 @@ HandlerResult Capabilities(const Call& call) {
   json.Field("promotedOutputBytes", config.promoted_output_bytes);
   json.Field("promotedRunBytes", config.promoted_run_bytes);
   json.Field("capturedStreamBytes", config.captured_stream_bytes);
+  json.Field("workspaceRunsAtOnce", config.workspace_runs_at_once);
+  json.Field("workspaceRunOutputBytes", config.workspace_run_output_bytes);
+  json.Field("directArchiveBytes", config.direct_archive_bytes);
+  json.Field("stagedArchiveBytes", config.staged_archive_bytes);
   json.Field("defaultTimeoutMs", config.default_timeout.count());
   json.Field("maxTimeoutMs", config.max_timeout.count());
   json.EndObject().EndObject().EndObject();

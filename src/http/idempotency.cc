@@ -4,71 +4,69 @@
 namespace dormouse::http {
 namespace {
 
-constexpr std::chrono::hours kLifetime{24};
-constexpr std::size_t kMaxBytes = 64u << 20;
-constexpr std::size_t kMaxAnswers = 100'000;
+Error KeyReused() {
+  return Error(ErrorCode::kIdempotencyKeyReused,
+               "this idempotency key was used for another request");
+}
 
 }  // namespace
 
-IdempotencyStore::Ticket::~Ticket() {
-  if (!completed_) store_->Forget(scope_);
+void RequestsInProgress::Ticket::Release() {
+  std::call_once(released_, [this] {
+    const std::lock_guard lock(owner_->mutex_);
+    owner_->fingerprints_.erase(scope_);
+  });
 }
 
-void IdempotencyStore::Ticket::Complete(Answer answer) {
-  completed_ = true;
-  store_->Store(scope_, std::move(answer));
+service::StoredAnswer RequestsInProgress::Ticket::AnswerOf(const Response& response) const {
+  service::StoredAnswer answer;
+  answer.scope = scope_;
+  answer.fingerprint = fingerprint_;
+  answer.status = response.status;
+  answer.content_type = response.content_type;
+  answer.headers = response.headers;
+  answer.body = std::get<std::string>(response.body);
+  return answer;
 }
 
-Result<std::variant<std::shared_ptr<IdempotencyStore::Ticket>, IdempotencyStore::Answer>>
-IdempotencyStore::Begin(const std::string& scope, const Sha256Digest& fingerprint,
-                        Clock::time_point now) {
-  using Outcome = std::variant<std::shared_ptr<Ticket>, Answer>;
+Result<std::shared_ptr<RequestsInProgress::Ticket>> RequestsInProgress::Begin(
+    const Sha256Digest& scope, const Sha256Digest& fingerprint) {
   const std::lock_guard lock(mutex_);
-  Trim(now);
-  const auto [place, is_new] = records_.try_emplace(scope);
-  Record& record = place->second;
-  if (is_new) {
-    record.fingerprint = fingerprint;
-    record.serial = next_serial_++;
-    return Outcome(std::make_shared<Ticket>(shared_from_this(), scope));
-  }
-  if (record.fingerprint != fingerprint) {
-    return Error(ErrorCode::kIdempotencyKeyReused,
-                 "this idempotency key was used for another request");
-  }
-  if (!record.answer) {
-    return Error(ErrorCode::kIdempotencyRequestInProgress,
-                 "the first request with this idempotency key has not ended");
-  }
-  return Outcome(*record.answer);
+  const auto [place, is_new] = fingerprints_.try_emplace(scope, fingerprint);
+  if (is_new) return std::make_shared<Ticket>(shared_from_this(), scope, fingerprint);
+  if (place->second != fingerprint) return KeyReused();
+  return Error(ErrorCode::kIdempotencyRequestInProgress,
+               "the first request with this idempotency key has not ended");
 }
 
-void IdempotencyStore::Store(const std::string& scope, Answer answer) {
-  const std::lock_guard lock(mutex_);
-  const auto found = records_.find(scope);
-  if (found == records_.end()) return;
-  const std::size_t bytes = answer.body.size() + scope.size() + sizeof(Record) + sizeof(Age);
-  found->second.answer = std::move(answer);
-  ages_.push_back({Clock::now(), scope, found->second.serial, bytes});
-  bytes_ += bytes;
-  Trim(Clock::now());
+Sha256Digest ScopeOf(std::string_view key_id, std::string_view method, std::string_view pattern,
+                     const std::vector<std::string>& path, std::string_view idempotency_key) {
+  // NUL separates: it occurs in none of the parts.
+  std::string scope(key_id);
+  scope.append(1, '\0').append(method).append(1, '\0').append(pattern);
+  for (const std::string& segment : path) scope.append(1, '\0').append(segment);
+  scope.append(1, '\0').append(idempotency_key);
+  return Sha256(scope);
 }
 
-void IdempotencyStore::Forget(const std::string& scope) {
-  const std::lock_guard lock(mutex_);
-  records_.erase(scope);
-}
-
-void IdempotencyStore::Trim(Clock::time_point now) {
-  while (!ages_.empty()) {
-    const Age& oldest = ages_.front();
-    const bool expired = now - oldest.completed >= kLifetime;
-    if (!expired && bytes_ <= kMaxBytes && ages_.size() <= kMaxAnswers) return;
-    const auto found = records_.find(oldest.scope);
-    if (found != records_.end() && found->second.serial == oldest.serial) records_.erase(found);
-    bytes_ -= oldest.bytes;
-    ages_.pop_front();
+Result<Response> Replay(service::StoredAnswer answer, const Sha256Digest& fingerprint) {
+  if (answer.fingerprint != fingerprint) return KeyReused();
+  if (!answer.body_kept) {
+    Error gone(ErrorCode::kConflict,
+               "the request with this idempotency key succeeded, but its answer was too large to be "
+               "kept; it is not executed again");
+    for (const auto& [name, value] : answer.headers) {
+      if (name == "x-dormouse-run-id") gone.details.emplace_back("runId", value);
+    }
+    return gone;
   }
+  Response response;
+  response.status = answer.status;
+  response.content_type = std::move(answer.content_type);
+  response.headers = std::move(answer.headers);
+  response.headers.emplace_back("idempotency-replayed", "true");
+  response.body = std::move(answer.body);
+  return response;
 }
 
 }  // namespace dormouse::http

@@ -1,86 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-// IdempotencyStore: answers already given, under the keys with which clients repeat a request.
+// RequestsInProgress: which repeatable requests go on right now. What was answered before is the service's to know
+// (Service::FindAnswer); together they decide whether a request is the first of its key.
 //
-// Kept in memory for 24 hours, at most 64 MiB and 100,000 answers; beyond that the oldest go first.
-// Only successes are kept: after a failure the same key may try again.
+// Nothing durable marks a request as in progress, because nothing has to: an operation commits its effects and its
+// answer in one transaction, so after a crash either both are there or neither, and whoever repeats the request gets
+// the answer or the first execution.
 //
-// Threads: every call may be made from any thread. Owner: a shared_ptr; tickets share it, since
-// runs outlive the requests that began them.
+// Threads: every call may be made from any thread. Owner: a shared_ptr; tickets share it, since runs outlive the
+// requests that began them.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
+#include <string_view>
 #include <unordered_map>
-#include <variant>
+#include <vector>
 
 #include "common/result.h"
 #include "common/sha256.h"
 #include "http/message.h"
+#include "service/types.h"
 
 namespace dormouse::http {
 
-class IdempotencyStore : public std::enable_shared_from_this<IdempotencyStore> {
+class RequestsInProgress : public std::enable_shared_from_this<RequestsInProgress> {
  public:
-  struct Answer {
-    int status = 200;
-    std::string content_type;
-    HeaderList headers;
-    std::string body;
-  };
-  using Clock = std::chrono::steady_clock;
-
-  // The right to be the first with a key. Dropped without an answer, it makes the key new again.
+  // The right to be the first with a key, until it is released.
   class Ticket {
    public:
-    Ticket(std::shared_ptr<IdempotencyStore> store, std::string scope)
-        : store_(std::move(store)), scope_(std::move(scope)) {}
-    ~Ticket();
+    Ticket(std::shared_ptr<RequestsInProgress> owner, const Sha256Digest& scope,
+           const Sha256Digest& fingerprint)
+        : owner_(std::move(owner)), scope_(scope), fingerprint_(fingerprint) {}
+    ~Ticket() { Release(); }
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
-    // At most once.
-    void Complete(Answer answer);
+
+    // From now on others may be the first. The answer must be stored by then, if there is to be one.
+    void Release();
+
+    // The answer to store under this key. `response` must not be a stream or a file.
+    service::StoredAnswer AnswerOf(const Response& response) const;
+
+    // Said by handlers whose operation stores the answer together with its effects.
+    void AnswerIsStoredByOperation() { stored_by_operation_ = true; }
+    bool answer_is_stored_by_operation() const { return stored_by_operation_; }
+    // Said by handlers whose operation goes on after the response has begun; whoever ends it releases the ticket.
+    void GoesOn() { goes_on_ = true; }
+    bool goes_on() const { return goes_on_; }
 
    private:
-    const std::shared_ptr<IdempotencyStore> store_;
-    const std::string scope_;
-    bool completed_ = false;
+    const std::shared_ptr<RequestsInProgress> owner_;
+    const Sha256Digest scope_;
+    const Sha256Digest fingerprint_;
+    // Touched by the coroutine that handles the request only.
+    bool stored_by_operation_ = false;
+    bool goes_on_ = false;
+    std::once_flag released_;
   };
 
-  // `scope` is everything in which two requests must agree to be the same key; `fingerprint`
-  // everything in which they must agree to be the same request. Gives a ticket to the first, the
-  // answer to those who repeat it.
-  Result<std::variant<std::shared_ptr<Ticket>, Answer>> Begin(const std::string& scope,
-                                                              const Sha256Digest& fingerprint,
-                                                              Clock::time_point now = Clock::now());
+  // `scope` stands for everything in which two requests must agree to be the same key, `fingerprint` for everything in
+  // which they must agree to be the same request.
+  Result<std::shared_ptr<Ticket>> Begin(const Sha256Digest& scope, const Sha256Digest& fingerprint);
 
  private:
-  struct Record {
-    Sha256Digest fingerprint;
-    std::optional<Answer> answer;  // none: in progress
-    std::uint64_t serial = 0;      // tells the record from a later one of the same scope
-  };
-  struct Age {
-    Clock::time_point completed;
-    std::string scope;
-    std::uint64_t serial;
-    std::size_t bytes;
-  };
-
-  void Store(const std::string& scope, Answer answer);
-  void Forget(const std::string& scope);
-  // Drops the answers that are too old or too many. Requires mutex_.
-  void Trim(Clock::time_point now);
-
-  std::mutex mutex_;  // guards all below
-  std::unordered_map<std::string, Record> records_;
-  std::deque<Age> ages_;  // answers, oldest first
-  std::size_t bytes_ = 0;
-  std::uint64_t next_serial_ = 1;
+  std::mutex mutex_;
+  std::unordered_map<Sha256Digest, Sha256Digest, Sha256Hash> fingerprints_;  // by scope
 };
+
+// The digest of a request's scope: the key that was used, method, route, the path's values and the header's.
+Sha256Digest ScopeOf(std::string_view key_id, std::string_view method, std::string_view pattern,
+                     const std::vector<std::string>& path, std::string_view idempotency_key);
+
+// What a stored answer says to a request with that fingerprint: the same again, or why not.
+Result<Response> Replay(service::StoredAnswer answer, const Sha256Digest& fingerprint);
 
 }  // namespace dormouse::http

@@ -6,64 +6,70 @@
 namespace dormouse::http {
 namespace {
 
-using Store = IdempotencyStore;
-using TicketPtr = std::shared_ptr<Store::Ticket>;
-
+const Sha256Digest kScope = Sha256("scope");
 const Sha256Digest kOne = Sha256("one");
 const Sha256Digest kTwo = Sha256("two");
 
-TicketPtr TicketOf(const std::shared_ptr<Store>& store, const std::string& scope) {
-  auto outcome = store->Begin(scope, kOne);
-  return outcome.ok() && outcome->index() == 0 ? std::get<0>(*outcome) : nullptr;
+TEST(RequestsInProgress, RefusesWhileTheFirstGoesOn) {
+  const auto requests = std::make_shared<RequestsInProgress>();
+  auto ticket = requests->Begin(kScope, kOne);
+  ASSERT_TRUE(ticket.ok());
+  EXPECT_EQ(requests->Begin(kScope, kOne).error().code, ErrorCode::kIdempotencyRequestInProgress);
+  EXPECT_EQ(requests->Begin(kScope, kTwo).error().code, ErrorCode::kIdempotencyKeyReused);
+  EXPECT_TRUE(requests->Begin(Sha256("other"), kOne).ok());
 }
 
-TEST(IdempotencyStore, GivesTheFirstAnswerAgain) {
-  const auto store = std::make_shared<Store>();
-  TicketOf(store, "a")->Complete({201, "application/json", {}, "body"});
-  auto again = store->Begin("a", kOne);
+TEST(RequestsInProgress, AReleasedTicketMakesRoomOnce) {
+  const auto requests = std::make_shared<RequestsInProgress>();
+  auto first = requests->Begin(kScope, kOne);
+  ASSERT_TRUE(first.ok());
+  (*first)->Release();
+  const auto second = requests->Begin(kScope, kTwo);
+  ASSERT_TRUE(second.ok());
+  // The end of the first ticket must not release the second.
+  (*first)->Release();
+  first = Error();
+  EXPECT_FALSE(requests->Begin(kScope, kTwo).ok());
+}
+
+TEST(RequestsInProgress, ADroppedTicketIsReleased) {
+  const auto requests = std::make_shared<RequestsInProgress>();
+  ASSERT_TRUE(requests->Begin(kScope, kOne).ok());
+  EXPECT_TRUE(requests->Begin(kScope, kTwo).ok());
+}
+
+TEST(Replay, GivesTheSameAnswerToTheSameRequestOnly) {
+  const auto requests = std::make_shared<RequestsInProgress>();
+  const auto ticket = requests->Begin(kScope, kOne);
+  Response response = JsonResponse(201, "{}");
+  const service::StoredAnswer stored = (*ticket)->AnswerOf(response);
+  const auto again = Replay(stored, kOne);
   ASSERT_TRUE(again.ok());
-  EXPECT_EQ(std::get<Store::Answer>(*again).body, "body");
-  EXPECT_NE(TicketOf(store, "b"), nullptr);
+  EXPECT_EQ(again->status, 201);
+  EXPECT_EQ(std::get<std::string>(again->body), "{}");
+  EXPECT_EQ(again->headers.back().first, "idempotency-replayed");
+  EXPECT_EQ(Replay(stored, kTwo).error().code, ErrorCode::kIdempotencyKeyReused);
 }
 
-TEST(IdempotencyStore, RefusesWhileTheFirstIsInProgress) {
-  const auto store = std::make_shared<Store>();
-  const TicketPtr ticket = TicketOf(store, "a");
-  const auto again = store->Begin("a", kOne);
+TEST(Replay, SaysWhichRunItWasWhenTheAnswerWasTooLarge) {
+  service::StoredAnswer stored;
+  stored.fingerprint = kOne;
+  stored.body_kept = false;
+  stored.headers = {{"x-dormouse-run-id", "run_1"}};
+  const auto again = Replay(stored, kOne);
   ASSERT_FALSE(again.ok());
-  EXPECT_EQ(again.error().code, ErrorCode::kIdempotencyRequestInProgress);
+  EXPECT_EQ(again.error().code, ErrorCode::kConflict);
+  EXPECT_EQ(again.error().details.front().second, "run_1");
 }
 
-TEST(IdempotencyStore, RefusesAnotherRequestWithTheSameKey) {
-  const auto store = std::make_shared<Store>();
-  TicketOf(store, "a")->Complete({});
-  const auto other = store->Begin("a", kTwo);
-  ASSERT_FALSE(other.ok());
-  EXPECT_EQ(other.error().code, ErrorCode::kIdempotencyKeyReused);
-}
-
-TEST(IdempotencyStore, ForgetsWhatFailed) {
-  const auto store = std::make_shared<Store>();
-  TicketOf(store, "a").reset();
-  EXPECT_TRUE(store->Begin("a", kTwo).ok());
-}
-
-TEST(IdempotencyStore, ForgetsAfterADay) {
-  const auto store = std::make_shared<Store>();
-  TicketOf(store, "a")->Complete({});
-  const auto later = Store::Clock::now() + std::chrono::hours(24);
-  const auto outcome = store->Begin("a", kTwo, later);
-  ASSERT_TRUE(outcome.ok());
-  EXPECT_EQ(outcome->index(), 0u);
-}
-
-TEST(IdempotencyStore, DropsTheOldestWhenThereIsTooMuch) {
-  const auto store = std::make_shared<Store>();
-  for (int i = 0; i < 5; ++i) {
-    TicketOf(store, std::to_string(i))->Complete({200, "", {}, std::string(20 << 20, 'x')});
-  }
-  EXPECT_NE(TicketOf(store, "0"), nullptr);
-  EXPECT_EQ(TicketOf(store, "4"), nullptr);
+TEST(ScopeOf, EveryPartCounts) {
+  const Sha256Digest scope = ScopeOf("key", "POST", "/v1/a/{id}", {"1"}, "k");
+  EXPECT_EQ(scope, ScopeOf("key", "POST", "/v1/a/{id}", {"1"}, "k"));
+  EXPECT_NE(scope, ScopeOf("kex", "POST", "/v1/a/{id}", {"1"}, "k"));
+  EXPECT_NE(scope, ScopeOf("key", "PUT", "/v1/a/{id}", {"1"}, "k"));
+  EXPECT_NE(scope, ScopeOf("key", "POST", "/v1/b/{id}", {"1"}, "k"));
+  EXPECT_NE(scope, ScopeOf("key", "POST", "/v1/a/{id}", {"2"}, "k"));
+  EXPECT_NE(scope, ScopeOf("key", "POST", "/v1/a/{id}", {"1"}, "l"));
 }
 
 }  // namespace

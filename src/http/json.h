@@ -8,11 +8,15 @@
 #include "http/json_writer.h"
 #include "http/message.h"
 #include "service/types.h"
+#include "service/workspace_run_types.h"
 
 namespace dormouse::http {
 
 // Each appends one value.
 void Write(JsonWriter& json, const service::StringMap& map);
+void Write(JsonWriter& json, const service::Project& project);
+void Write(JsonWriter& json, const service::ApiKey& key);
+void Write(JsonWriter& json, const service::Usage& usage);
 void Write(JsonWriter& json, const service::Sandbox& sandbox);
 void Write(JsonWriter& json, const service::SandboxInfo& info);
 void Write(JsonWriter& json, const service::Binding& binding);
@@ -24,6 +28,10 @@ void Write(JsonWriter& json, const service::CodeError& error);
 void Write(JsonWriter& json, const service::RunResult& run);
 void Write(JsonWriter& json, const service::FileInfo& file);
 void Write(JsonWriter& json, const service::Artifact& artifact);
+void Write(JsonWriter& json, const store::ArchiveInfo& archive);
+void Write(JsonWriter& json, const service::WorkspaceRun& run);
+void WriteEvidence(JsonWriter& json, const service::WorkspaceRun& run);
+void Write(JsonWriter& json, const service::ArchiveTransfer& transfer);
 
 // `{"<name>": <thing>}`
 template <typename T>

@@ -24,13 +24,6 @@ std::string_view NameOf(service::SandboxStatus status) {
   return "ready";
 }
 
-// Templates are names only; the ids that clients expect beside them follow from the name.
-std::string TemplateId(std::string_view prefix, std::string_view slug) {
-  std::string id(prefix);
-  for (const char c : slug) id.push_back(c == '-' ? '_' : c);
-  return id;
-}
-
 }  // namespace
 
 void Write(JsonWriter& json, const service::StringMap& map) {
@@ -43,10 +36,10 @@ void Write(JsonWriter& json, const service::Sandbox& sandbox) {
   json.BeginObject();
   json.Field("id", sandbox.id).Field("orgId", sandbox.org_id);
   json.Field("projectId", sandbox.project_id).Field("status", NameOf(sandbox.status));
-  json.Field("templateId", TemplateId("tpl_", sandbox.template_slug));
+  json.Field("templateId", sandbox.template_id);
   json.Field("templateSlug", sandbox.template_slug);
-  json.Field("templateVersion", DORMOUSE_VERSION);
-  json.Field("templateVersionId", TemplateId("tplv_", sandbox.template_slug));
+  json.Field("templateVersion", sandbox.template_version);
+  json.Field("templateVersionId", sandbox.template_version_id);
   json.Field("ttlMs", sandbox.ttl_ms);
   json.Field("expiresAt",
              sandbox.expires_at ? FormatTimestamp(*sandbox.expires_at) : std::string(kNever));

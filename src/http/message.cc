@@ -39,13 +39,14 @@ void WriteDetails(JsonWriter& json, const Error& error) {
   json.EndObject();
 }
 
-std::string RetryAfterSeconds(const Error& error) {
+std::int64_t RetryAfterMs(const Error& error) {
   for (const auto& [name, value] : error.details) {
-    if (name != kRetryAfterMs || !IsNumericDetail(name, value)) continue;
-    return std::to_string(std::max<std::int64_t>(1, (std::stoll(value) + 999) / 1000));
+    if (name == kRetryAfterMs && IsNumericDetail(name, value)) return std::stoll(value);
   }
-  return "1";
+  return 1'000;
 }
+
+bool SaysWhen(int status) { return status == 429 || status == 503; }
 
 struct Envelope {
   int status;
@@ -59,6 +60,9 @@ Response Compose(const Envelope& envelope, const Error& error, std::string_view 
   json.Field("code", envelope.code).Field("message", error.message);
   WriteDetails(json, error);
   json.Field("requestId", request_id).Field("retryable", envelope.retryable);
+  if (envelope.retryable && SaysWhen(envelope.status)) {
+    json.Field("retryAfterMs", RetryAfterMs(error));
+  }
   json.EndObject().EndObject();
   Response response = JsonResponse(envelope.status, json.Take());
   if (envelope.status == 401) {
@@ -67,8 +71,9 @@ Response Compose(const Envelope& envelope, const Error& error, std::string_view 
   for (const auto& [name, value] : error.details) {
     if (envelope.status == 405 && name == "allow") response.headers.emplace_back("allow", value);
   }
-  if (envelope.status == 429 || envelope.status == 503) {
-    response.headers.emplace_back("retry-after", RetryAfterSeconds(error));
+  if (SaysWhen(envelope.status)) {
+    const std::int64_t seconds = (RetryAfterMs(error) + 999) / 1000;
+    response.headers.emplace_back("retry-after", std::to_string(std::max<std::int64_t>(1, seconds)));
   }
   return response;
 }

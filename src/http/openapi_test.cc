@@ -51,6 +51,19 @@ TEST(OpenApi, SaysWhichRoutesNeedNoKey) {
   }
 }
 
+TEST(OpenApi, SaysWhichScopeEachRouteNeeds) {
+  auto operations = DocumentedOperations();
+  for (const Route& route : Routes()) {
+    const auto& operation = operations[LowerCase(route.method) + " " + std::string(route.pattern)];
+    const json::value* const scope = operation.if_contains("x-dormouse-scope");
+    EXPECT_EQ(scope ? std::string_view(scope->as_string()) : std::string_view(), route.scope)
+        << route.pattern;
+    const json::object& responses = operation.at("responses").as_object();
+    EXPECT_TRUE(route.scope.empty() || responses.contains("403")) << route.pattern;
+    EXPECT_EQ(responses.contains("429"), route.access == Access::kKey) << route.pattern;
+  }
+}
+
 TEST(OpenApi, DeclaresTheParametersOfEachPath) {
   const json::object document = Document();
   const json::object& shared = document.at("components").as_object().at("parameters").as_object();

@@ -17,6 +17,8 @@ std::string_view ReasonOf(int status) {
       return "Created";
     case 202:
       return "Accepted";
+    case 204:
+      return "No Content";
     case 206:
       return "Partial Content";
     case 304:
@@ -86,7 +88,7 @@ std::string FormatHead(const Response& response, std::string_view request_id,
   head.append(ReasonOf(response.status)).append("\r\n");
   AppendHeader(head, "date", FormatHttpDate(std::chrono::system_clock::now()));
   // Without a body there is nothing whose type and length could be told.
-  const bool has_body = response.status != 304;
+  const bool has_body = response.status != 304 && response.status != 204;
   if (has_body) AppendHeader(head, "content-type", response.content_type);
   AppendHeader(head, "x-content-type-options", "nosniff");
   AppendHeader(head, "x-request-id", request_id);

@@ -29,10 +29,19 @@ struct Call {
   const Request& request;
   const std::vector<std::string>& path;  // values of the pattern's {…}, in order
   const Query& query;
-  // Set for a repeatable request that is the first of its key. A handler whose answer is a stream
-  // keeps it and completes it when the run ends; all others leave it alone.
-  std::shared_ptr<IdempotencyStore::Ticket> ticket;
+  const service::Caller& caller;
+  // Set for a repeatable request that is the first of its key. See AnswererFor.
+  std::shared_ptr<RequestsInProgress::Ticket> ticket;
 };
+
+// For operations that store their answer themselves, in one transaction with their effects: makes it with `render`,
+// which gives the Response for the operation's result. Nothing when the request carries no key.
+template <typename T, typename Render>
+service::Answerer<T> AnswererFor(const Call& call, Render render) {
+  if (!call.ticket) return nullptr;
+  call.ticket->AnswerIsStoredByOperation();
+  return [ticket = call.ticket, render](const T& thing) { return ticket->AnswerOf(render(thing)); };
+}
 
 using Handler = boost::asio::awaitable<Result<Response>> (*)(const Call& call);
 
@@ -43,6 +52,7 @@ enum class BodySize {
   kSmall,  // a few fields
   kRun,    // code and standard input
   kFile,   // a file in JSON, all of it escaped
+  kArchive,  // an archive in one request
   kUpload,  // a file as it is: goes to disk as it comes in, see Api::BeginUpload
 };
 
@@ -53,12 +63,19 @@ struct Route {
   std::string_view method;
   std::string_view pattern;  // "/v1/sandboxes/{id}"; a {…} matches one non-empty segment
   Handler handler;
+  std::string_view scope;  // that the key must have; empty: any key will do
   Access access = Access::kKey;
   BodySize body = BodySize::kSmall;
   Repeat repeat = Repeat::kPlain;
+  std::string_view also_scope = {};  // besides `scope`
 };
 
 std::span<const Route> Routes();
+
+// Whether the first value of the path is a sandbox, an artifact or a workspace run, to which the caller must have access.
+bool NamesSandbox(const Route& route);
+bool NamesArtifact(const Route& route);
+bool NamesWorkspaceRun(const Route& route);
 
 std::uint64_t BodyLimit(BodySize size, const service::Config& config);
 

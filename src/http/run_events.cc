@@ -68,10 +68,14 @@ void RunEvents::OnError(const service::CodeError& error) {
   PushWire(WireEvent("error", [&error](JsonWriter& json) { Write(json, error); }));
 }
 
-std::string RunEvents::Finish(Result<service::RunResult> result) {
+std::string CompleteEvent(const service::RunResult& run) {
+  return WireEvent("complete", [&run](JsonWriter& json) { Write(json, run); });
+}
+
+void RunEvents::Finish(Result<service::RunResult> result) {
   std::string wire;
   if (result.ok()) {
-    wire = WireEvent("complete", [&result](JsonWriter& json) { Write(json, *result); });
+    wire = CompleteEvent(*result);
   } else {
     const ErrorInfo& info = InfoOf(result.error().code);
     wire = WireEvent("error", [&](JsonWriter& json) {
@@ -82,10 +86,9 @@ std::string RunEvents::Finish(Result<service::RunResult> result) {
   }
   const std::lock_guard lock(mutex_);
   if (!result.ok()) failure_ = result.error();
-  if (!abandoned_) events_.push_back({Kind::kWire, wire});
+  if (!abandoned_) events_.push_back({Kind::kWire, std::move(wire)});
   finished_ = true;
   Wake();
-  return wire;
 }
 
 void RunEvents::PushText(Kind kind, std::string_view text) {

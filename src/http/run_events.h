@@ -25,6 +25,9 @@
 
 namespace dormouse::http {
 
+// The last event of a run's stream, in wire form.
+std::string CompleteEvent(const service::RunResult& run);
+
 class RunEvents : public service::RunListener, public std::enable_shared_from_this<RunEvents> {
  public:
   // `reader` is the strand of the reader.
@@ -35,8 +38,8 @@ class RunEvents : public service::RunListener, public std::enable_shared_from_th
   void OnStderr(std::string_view text) override;
   void OnOutput(const service::CodeOutput& output) override;
   void OnError(const service::CodeError& error) override;
-  // The last call: the run's result, or why there is none. Returns the last event in wire form.
-  std::string Finish(Result<service::RunResult> result);
+  // The last call: the run's result, or why there is none.
+  void Finish(Result<service::RunResult> result);
 
   struct Start {
     std::string run_id;  // empty when it is not known yet

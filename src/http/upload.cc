@@ -55,9 +55,13 @@ Result<void> WriteUpload(const FileDescriptor& file, std::uint64_t done_bytes,
   return {};
 }
 
-Error UploadTooLarge(std::uint64_t limit_bytes) {
-  const std::string limit = std::to_string(limit_bytes);
-  return Error(ErrorCode::kQuotaExceeded, "the workspace has room for " + limit + " bytes more",
+Error UploadTooLarge(const service::Service::Upload& upload) {
+  const std::string limit = std::to_string(upload.limit_bytes);
+  if (upload.too_large == ErrorCode::kUploadSizeMismatch) {
+    return Error(upload.too_large, "the upload has more than the announced " + limit + " bytes",
+                 {{"limit", limit}});
+  }
+  return Error(upload.too_large, "the workspace has room for " + limit + " bytes more",
                {{"limit", limit}});
 }
 

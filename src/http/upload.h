@@ -19,6 +19,6 @@ Result<service::Service::UploadTarget> ParseUpload(const Request& head, const Qu
 Result<void> WriteUpload(const FileDescriptor& file, std::uint64_t done_bytes, std::string_view bytes);
 
 // Why a body of more than `limit_bytes` is not taken.
-Error UploadTooLarge(std::uint64_t limit_bytes);
+Error UploadTooLarge(const service::Service::Upload& upload);
 
 }  // namespace dormouse::http

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
@@ -56,46 +57,120 @@ std::int64_t NowMs() {
 
 }  // namespace
 
-Result<ApiKeys> ApiKeys::Open(store::Store& store) {
+MintedKey MintKey(store::ApiKeyRow row) {
+  row.id = NewKeyId();
+  row.lookup = RandomId(kLookupCharacters);
+  std::string secret = PrefixOf(row) + "_" + RandomId(kSecretCharacters);
+  row.secret_sha256 = Sha256(secret);
+  row.last4 = secret.substr(secret.size() - 4);
+  return {std::move(row), std::move(secret)};
+}
+
+std::string PrefixOf(const store::ApiKeyRow& row) { return std::string(kPrefix) + row.lookup; }
+
+Result<std::unique_ptr<ApiKeys>> ApiKeys::Open(store::Store& store) {
   DORMOUSE_ASSIGN(std::vector<store::ApiKeyRow> rows, store.ReadApiKeys());
   if (rows.empty()) {
-    store::ApiKeyRow row;
-    row.id = NewKeyId();
-    row.name = "admin";
-    row.lookup = RandomId(kLookupCharacters);
-    row.created_ms = NowMs();
-    const std::string key = std::string(kPrefix) + row.lookup + "_" + RandomId(kSecretCharacters);
-    row.secret_sha256 = Sha256(key);
-    row.last4 = key.substr(key.size() - 4);
+    store::ApiKeyRow admin;
+    admin.name = "admin";
+    admin.all_scopes = true;
+    admin.created_ms = NowMs();
+    MintedKey minted = MintKey(std::move(admin));
     // The file first: a key that nobody can read would lock everyone out.
     const std::filesystem::path path = store.files().directory() / "admin.key";
-    DORMOUSE_TRY(WriteKeyFile(path, key));
+    DORMOUSE_TRY(WriteKeyFile(path, minted.secret));
     store::Transaction transaction;
-    transaction.api_keys.push_back(row);
+    transaction.api_keys.push_back(minted.row);
     DORMOUSE_TRY(CommitNow(store, std::move(transaction)));
     spdlog::info("made an API key, it is in {}", path.string());
-    rows.push_back(std::move(row));
+    rows.push_back(std::move(minted.row));
   }
-  ApiKeys keys;
-  for (store::ApiKeyRow& row : rows) {
-    std::string lookup = row.lookup;
-    if (!row.revoked_ms) keys.by_lookup_.emplace(std::move(lookup), std::move(row));
-  }
+  auto keys = std::make_unique<ApiKeys>();
+  for (store::ApiKeyRow& row : rows) keys->Put(std::move(row));
   return keys;
 }
 
-Result<std::string> ApiKeys::Authenticate(std::string_view key) const {
+Result<Caller> ApiKeys::Authenticate(std::string_view key, std::int64_t now_ms) const {
   const Error refused(ErrorCode::kUnauthorized, "the API key is missing, malformed or not known");
   if (key.size() > kMaxKeyBytes || !key.starts_with(kPrefix)) return refused;
   const std::string_view rest = key.substr(kPrefix.size());
-  const auto it = by_lookup_.find(std::string(rest.substr(0, rest.find('_'))));
+  std::shared_ptr<Entry> entry;
+  {
+    const std::shared_lock lock(mutex_);
+    const auto it = by_lookup_.find(std::string(rest.substr(0, rest.find('_'))));
+    if (it != by_lookup_.end()) entry = it->second;
+  }
   // The lookup part is no secret; what follows compares all bytes of a hash, found or not.
   const Sha256Digest given = Sha256(key);
-  const Sha256Digest& wanted = it == by_lookup_.end() ? Sha256Digest() : it->second.secret_sha256;
+  const Sha256Digest wanted = entry ? entry->row.secret_sha256 : Sha256Digest();
   const bool same =
       CRYPTO_memcmp(given.bytes.data(), wanted.bytes.data(), given.bytes.size()) == 0;
-  if (!same || it == by_lookup_.end()) return refused;
-  return it->second.id;
+  if (!same || !entry) return refused;
+  entry->used_ms = now_ms;
+  return Caller{entry->row.id, entry->grants};
+}
+
+store::ApiKeyRow ApiKeys::RowOf(const Entry& entry) {
+  store::ApiKeyRow row = entry.row;
+  const std::int64_t used_ms = entry.used_ms;
+  if (used_ms != 0) row.last_used_ms = used_ms;
+  return row;
+}
+
+std::vector<store::ApiKeyRow> ApiKeys::All() const {
+  std::vector<store::ApiKeyRow> rows;
+  {
+    const std::shared_lock lock(mutex_);
+    for (const auto& [id, entry] : by_id_) rows.push_back(RowOf(*entry));
+  }
+  std::sort(rows.begin(), rows.end(), [](const store::ApiKeyRow& a, const store::ApiKeyRow& b) {
+    return a.created_ms != b.created_ms ? a.created_ms > b.created_ms : a.id > b.id;
+  });
+  return rows;
+}
+
+std::optional<store::ApiKeyRow> ApiKeys::Find(const std::string& id) const {
+  const std::shared_lock lock(mutex_);
+  const auto it = by_id_.find(id);
+  if (it == by_id_.end()) return std::nullopt;
+  return RowOf(*it->second);
+}
+
+void ApiKeys::Put(store::ApiKeyRow row) {
+  auto entry = std::make_shared<Entry>();
+  entry->grants = std::make_shared<const Grants>(
+      Grants{row.all_scopes, row.scopes, row.project_ids});
+  entry->used_ms = entry->stored_ms = row.last_used_ms.value_or(0);
+  entry->row = std::move(row);
+  const std::unique_lock lock(mutex_);
+  if (entry->row.revoked_ms) {
+    by_lookup_.erase(entry->row.lookup);
+  } else {
+    by_lookup_[entry->row.lookup] = entry;
+  }
+  by_id_[entry->row.id] = std::move(entry);
+}
+
+void ApiKeys::Forget(const std::string& id) {
+  const std::unique_lock lock(mutex_);
+  const auto it = by_id_.find(id);
+  if (it == by_id_.end()) return;
+  by_lookup_.erase(it->second->row.lookup);
+  by_id_.erase(it);
+}
+
+std::vector<std::pair<std::string, std::int64_t>> ApiKeys::TakeUses(std::int64_t now_ms,
+                                                                    std::int64_t interval_ms) {
+  std::vector<std::pair<std::string, std::int64_t>> uses;
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, entry] : by_id_) {
+    const std::int64_t used_ms = entry->used_ms;
+    const std::int64_t stored_ms = entry->stored_ms;
+    if (used_ms == stored_ms || (stored_ms != 0 && now_ms - stored_ms < interval_ms)) continue;
+    entry->stored_ms = used_ms;
+    uses.emplace_back(id, used_ms);
+  }
+  return uses;
 }
 
 }  // namespace dormouse::service

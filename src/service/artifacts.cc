@@ -8,6 +8,7 @@
 #include "service/content_check.h"
 #include "service/ids.h"
 #include "service/service_impl.h"
+#include "service/usage.h"
 #include "service/validation.h"
 #include "workspace/draft.h"
 #include "workspace/file_operations.h"
@@ -135,6 +136,9 @@ ServiceImpl::Task<Artifact> ServiceImpl::CreateArtifactNow(SandboxPtr sandbox,
   store::Transaction transaction;
   transaction.artifacts.push_back(row);
   transaction.pins.push_back(std::move(pin));
+  transaction.usage.push_back(UsageOf(row.project_id, metric::kArtifactBytes,
+                                      static_cast<std::int64_t>(row.size_bytes), row.created_ms));
+  if (request.answer) answers_.AddTo(transaction, request.answer(Describe(row)), row.created_ms);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   room.Keep();
   co_return Describe(row);
@@ -222,17 +226,20 @@ std::unique_ptr<RunArtifacts> ServiceImpl::MakeRunArtifacts(const RunJob& job) {
   return artifacts;
 }
 
-void ServiceImpl::SettleOutputs(RunJob& job, std::size_t delivered, RunResult& result) {
-  if (job.artifacts && !job.artifacts->committed()) {
-    result.stdout_artifact_id.clear();
-    result.stderr_artifact_id.clear();
-    for (CodeOutput& output : result.outputs) {
-      if (output.kind != CodeOutput::Kind::kArtifact) continue;
-      output.kind = CodeOutput::Kind::kRejected;
-      output.reason = "not_saved";
-      output.artifact_id.clear();
-    }
+void ServiceImpl::WithdrawArtifacts(const RunJob& job, RunResult& result) {
+  if (!job.artifacts || job.artifacts->committed()) return;
+  result.stdout_artifact_id.clear();
+  result.stderr_artifact_id.clear();
+  for (CodeOutput& output : result.outputs) {
+    if (output.kind != CodeOutput::Kind::kArtifact) continue;
+    output.kind = CodeOutput::Kind::kRejected;
+    output.reason = "not_saved";
+    output.artifact_id.clear();
   }
+}
+
+void ServiceImpl::SettleOutputs(RunJob& job, std::size_t delivered, RunResult& result) {
+  WithdrawArtifacts(job, result);
   job.artifacts.reset();
   if (!job.listener) return;
   for (std::size_t i = delivered; i < result.outputs.size(); ++i) {

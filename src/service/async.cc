@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 
 namespace dormouse::service {
@@ -109,6 +110,34 @@ void FifoMutex::Unlock() {
 asio::awaitable<void> Sleep(std::chrono::milliseconds time) {
   asio::steady_timer timer(co_await asio::this_coro::executor, time);
   co_await timer.async_wait(asio::use_awaitable);
+}
+
+void Signal::Notify() {
+  std::vector<std::weak_ptr<Event>> listeners;
+  {
+    const std::lock_guard lock(mutex_);
+    listeners.swap(listeners_);
+  }
+  for (const std::weak_ptr<Event>& listener : listeners) {
+    if (const std::shared_ptr<Event> event = listener.lock()) event->Set();
+  }
+}
+
+Signal::Listener Signal::Listen() {
+  auto event = std::make_shared<Event>();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(listeners_, [](const std::weak_ptr<Event>& other) { return other.expired(); });
+  listeners_.push_back(event);
+  return Listener(std::move(event));
+}
+
+asio::awaitable<void> Signal::Listener::WaitFor(std::chrono::milliseconds patience) {
+  // On a strand of its own: the timer is cancelled from wherever this coroutine goes on.
+  const auto strand = asio::make_strand(co_await asio::this_coro::executor);
+  auto timer = std::make_shared<asio::steady_timer>(strand, patience);
+  timer->async_wait([event = event_, timer](const boost::system::error_code&) { event->Set(); });
+  co_await event_->Wait();
+  asio::post(strand, [timer] { timer->cancel(); });
 }
 
 }  // namespace dormouse::service

@@ -50,6 +50,30 @@ class Event {
   std::vector<std::function<void()>> waiters_;
 };
 
+// Something that happens now and then: whoever waits is woken, and looks for himself what happened.
+//
+// Threads: all calls from any thread. Owner: must outlive its waiters.
+class Signal {
+ public:
+  void Notify();
+  // Takes part from here on: a Notify before the wait is not missed.
+  class Listener {
+   public:
+    // Waits for a Notify since the listener was made, at most `patience`. Once.
+    boost::asio::awaitable<void> WaitFor(std::chrono::milliseconds patience);
+
+   private:
+    friend class Signal;
+    explicit Listener(std::shared_ptr<Event> event) : event_(std::move(event)) {}
+    std::shared_ptr<Event> event_;
+  };
+  Listener Listen();
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Event>> listeners_;
+};
+
 // A lock whose holders are served in the order in which they queued.
 //
 // Threads: all calls from any thread; a Guard may be released on another thread than it was granted on.

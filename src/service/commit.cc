@@ -16,8 +16,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 
 #include "service/service_impl.h"
+#include "service/usage.h"
 #include "workspace/draft.h"
 #include "workspace/file_operations.h"
 #include "workspace/path.h"
@@ -231,7 +233,14 @@ ServiceImpl::Task<void> ServiceImpl::CommitEffects(RunJob& job, const scheduler:
   // What leaves the tree is pinned until the workspace holds its own pins.
   std::vector<store::ContentPin> pins;
   if (workspace) pins = workspace->PinsFor(change);
+  if (job.binding->info.contexts && outcome.snapshot) {
+    result.snapshot_ms = outcome.snapshot_us / 1e3;
+    result.snapshot_bytes = transaction.generations.back().second.segments.back().size_bytes;
+  }
+  result.generation = row.generation;
+  AddAccount(job, result, transaction);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
+  job.answered = true;
   if (workspace) workspace->Applied(change);
   if (job.artifacts) job.artifacts->Committed();
   {
@@ -248,6 +257,16 @@ ServiceImpl::Task<void> ServiceImpl::CommitEffects(RunJob& job, const scheduler:
   co_return Result<void>();
 }
 
+void ServiceImpl::AddAccount(const RunJob& job, const RunResult& result,
+                             store::Transaction& transaction) {
+  const std::string& project_id = job.sandbox->project_id;
+  const std::int64_t now_ms = NowMs();
+  transaction.usage.push_back(UsageOf(project_id, metric::kCodeRuns, 1, now_ms));
+  transaction.usage.push_back(UsageOf(project_id, metric::kComputeSeconds,
+                                      std::llround(result.duration_ms), now_ms));
+  if (job.request.answer) answers_.AddTo(transaction, job.request.answer(result), now_ms);
+}
+
 boost::asio::awaitable<void> ServiceImpl::CommitCount(RunJob& job, std::string stale_reason,
                                                       RunResult& result) {
   ContextState& context = *job.context;
@@ -262,7 +281,10 @@ boost::asio::awaitable<void> ServiceImpl::CommitCount(RunJob& job, std::string s
   store::Transaction transaction;
   transaction.contexts.push_back(row);
   transaction.touched.push_back({job.sandbox->id, "", row.last_used_ms});
+  result.generation = row.generation;
+  AddAccount(job, result, transaction);
   const Result<void> committed = co_await store_->Commit(std::move(transaction));
+  job.answered = committed.ok();
   if (!committed.ok()) {
     spdlog::warn("the count of {} could not be stored: {}", context.id, committed.error().message);
   }
@@ -290,6 +312,7 @@ boost::asio::awaitable<void> ServiceImpl::Settle(RunJob& job, scheduler::RunOutc
     } else {
       context.needs_base = true;
     }
+    WithdrawArtifacts(job, result);
     co_await CommitCount(job, result.stale_reason, result);
   } else if (!durable || !alive) {
     DropWorker(context, Memory::kSaved);
@@ -317,12 +340,7 @@ ServiceImpl::Task<void> ServiceImpl::Save(RunJob& job, scheduler::RunOutcome& ou
     });
   }
   DORMOUSE_CO_ASSIGN(RunEffects effects, co_await Prepare(job, outcome));
-  DORMOUSE_CO_TRY(co_await CommitEffects(job, outcome, std::move(effects), result));
-  if (durable) {
-    result.snapshot_ms = outcome.snapshot_us / 1e3;
-    result.snapshot_bytes = job.context->resident_segments.back().size_bytes;
-  }
-  co_return Result<void>();
+  co_return co_await CommitEffects(job, outcome, std::move(effects), result);
 }
 
 void ServiceImpl::ReportUnsaved(const Error& error, bool durable, RunResult& result) {
@@ -330,6 +348,8 @@ void ServiceImpl::ReportUnsaved(const Error& error, bool durable, RunResult& res
   spdlog::warn("run {} in {} could not be saved: {}", result.run_id, result.context_id, error.message);
   result.stale = true;
   result.stale_reason = error.message;
+  result.snapshot_ms = 0;
+  result.snapshot_bytes = 0;
   result.files_written.clear();
   result.files_deleted.clear();
   if (durable && error.code != ErrorCode::kCorrupt) return;

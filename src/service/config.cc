@@ -3,10 +3,13 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <toml++/toml.h>
+
+#include "service/validation.h"
 
 namespace dormouse::service {
 namespace {
@@ -35,6 +38,15 @@ class TableReader {
                                   std::to_string(low) + " to " + std::to_string(high));
     }
     value = static_cast<Integer>(*found);
+    return *this;
+  }
+  template <typename Integer>
+  TableReader& Int(std::string_view key, std::optional<Integer>& value, std::int64_t low,
+                   std::int64_t high) {
+    Integer found = value.value_or(Integer());
+    if (!table_.contains(key)) return *this;
+    Int(key, found, low, high);
+    value = found;
     return *this;
   }
   TableReader& Milliseconds(std::string_view key, std::chrono::milliseconds& value,
@@ -132,6 +144,8 @@ Result<void> ReadLimits(TableReader& table, Config& config) {
       .Int("generations_kept", config.generations_kept, 1, 10'000)
       .Int("default_ttl_ms", config.default_ttl_ms, 0, 36'500 * kDayMs)
       .Int("max_ttl_ms", config.max_ttl_ms, 0, 36'500 * kDayMs)
+      .Int("requests_per_minute", config.requests_per_minute, 0, 1'000'000)
+      .Int("idempotency_bytes", config.idempotency_bytes, 1 * kMiB, kTiB)
       .Finish();
 }
 
@@ -147,6 +161,16 @@ Result<void> ReadArtifacts(TableReader& table, Config& config) {
     config.artifact_retention = std::chrono::milliseconds(days * kDayMs);
   }
   return table.Finish();
+}
+
+Result<void> ReadWorkspaceRuns(TableReader& table, Config& config) {
+  return table.Int("at_once", config.workspace_runs_at_once, 1, 1'000)
+      .Int("output_bytes", config.workspace_run_output_bytes, 1 * kKiB, 64 * kMiB)
+      .Int("direct_archive_bytes", config.direct_archive_bytes, 1 * kKiB, 64 * kMiB)
+      .Int("staged_archive_bytes", config.staged_archive_bytes, 1 * kKiB, kTiB)
+      .Milliseconds("upload_kept_ms", config.upload_kept, 1, 30 * kDayMs)
+      .Milliseconds("kept_ms", config.workspace_run_kept, 1, 36'500 * kDayMs)
+      .Finish();
 }
 
 std::string CheckBindingName(std::string_view name) {
@@ -191,6 +215,70 @@ Result<void> ReadBindings(TableReader& table, Config& config) {
   return table.Finish();
 }
 
+// Both go into ids.
+std::string CheckPlainName(std::string_view name, bool capitals) {
+  if (name.empty() || name.size() > 32) return "must be 1 to 32 characters long";
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (capitals && c >= 'A' && c <= 'Z');
+    if (!letter && (c < '0' || c > '9') && c != '-') {
+      return capitals ? "must be made of letters, digits and hyphens"
+                      : "must be made of small letters, digits and hyphens";
+    }
+  }
+  return name.front() == '-' ? "must not begin with a hyphen" : "";
+}
+
+Result<void> ReadTemplateEnv(TableReader& table, TemplateConfig& preset) {
+  preset.env.clear();
+  for (const auto& [key, node] : table.table()) {
+    const std::string name(key.str());
+    table.Text(name, [&](const std::string& value) {
+      const Result<void> legal = CheckEnvironment({{name, value}});
+      if (!legal.ok()) return legal.error().message;
+      preset.env.emplace(name, value);
+      return std::string();
+    });
+  }
+  return table.Finish();
+}
+
+Result<void> ReadTemplate(TableReader& table, TemplateConfig& preset) {
+  std::optional<std::int64_t> timeout_ms;
+  table
+      .Text("version",
+            [&](const std::string& value) {
+              preset.version = value;
+              return CheckPlainName(value, true);
+            })
+      .Text("default_language",
+            [&](const std::string& value) {
+              preset.default_language = value;
+              return std::string(value.size() > 64 ? "is too long" : "");
+            })
+      .Int("default_ttl_ms", preset.default_ttl_ms, 0, 36'500 * kDayMs)
+      .Int("max_ttl_ms", preset.max_ttl_ms, 0, 36'500 * kDayMs)
+      .Int("idle_expiry_ms", preset.idle_expiry_ms, 0, 36'500 * kDayMs)
+      .Int("contexts_per_sandbox", preset.contexts_per_sandbox, 1, 1'000)
+      .Int("default_timeout_ms", timeout_ms, 1, kDayMs)
+      .Table("env", [&](TableReader& inner) { return ReadTemplateEnv(inner, preset); });
+  if (timeout_ms) preset.default_timeout = std::chrono::milliseconds(*timeout_ms);
+  return table.Finish();
+}
+
+// Adds to the templates that are always there, and changes them.
+Result<void> ReadTemplates(TableReader& table, Config& config) {
+  for (const auto& [key, node] : table.table()) {
+    const std::string slug(key.str());
+    if (const std::string wrong = CheckPlainName(slug, false); !wrong.empty()) {
+      return table.Fail(slug, node, wrong).Finish();
+    }
+    table.Table(slug, [&](TableReader& inner) {
+      return ReadTemplate(inner, config.templates[slug]);
+    });
+  }
+  return table.Finish();
+}
+
 Result<void> ReadRoot(TableReader& root, Config& config) {
   const auto path_into = [](std::filesystem::path& target) {
     return [&target](const std::string& value) {
@@ -215,7 +303,15 @@ Result<void> ReadRoot(TableReader& root, Config& config) {
             })
       .Table("residency", [&](TableReader& table) { return ReadResidency(table, config); })
       .Table("limits", [&](TableReader& table) { return ReadLimits(table, config); })
+      .Text("default_template",
+            [&](const std::string& value) {
+              config.default_template = value;
+              return std::string();
+            })
+      .Table("templates", [&](TableReader& table) { return ReadTemplates(table, config); })
       .Table("artifacts", [&](TableReader& table) { return ReadArtifacts(table, config); })
+      .Table("workspace_runs",
+             [&](TableReader& table) { return ReadWorkspaceRuns(table, config); })
       .Table("bindings", [&](TableReader& table) { return ReadBindings(table, config); })
       .Finish();
 }
@@ -233,6 +329,20 @@ Result<void> CheckTogether(const Config& config, const std::string& file) {
   }
   if (config.max_ttl_ms > 0 && config.default_ttl_ms == 0) {
     return refuse("limits.default_ttl_ms", "must be set when limits.max_ttl_ms is");
+  }
+  if (!config.templates.contains(config.default_template)) {
+    return refuse("default_template", "names no template");
+  }
+  for (const auto& [slug, preset] : config.templates) {
+    const std::int64_t max_ttl_ms = preset.max_ttl_ms.value_or(config.max_ttl_ms);
+    const std::int64_t ttl_ms = preset.default_ttl_ms.value_or(config.default_ttl_ms);
+    if (max_ttl_ms > 0 && (ttl_ms == 0 || ttl_ms > max_ttl_ms)) {
+      return refuse("templates." + slug + ".default_ttl_ms", "must be set and at most max_ttl_ms");
+    }
+    if (preset.default_timeout && *preset.default_timeout > config.max_timeout) {
+      return refuse("templates." + slug + ".default_timeout_ms",
+                    "is more than limits.max_timeout_ms");
+    }
   }
   if (config.inline_output_bytes > config.inline_run_bytes) {
     return refuse("limits.inline_output_bytes", "is more than limits.inline_run_bytes");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,18 @@ struct BindingConfig {
   std::uint64_t memory_bytes = 512ull << 20; // default and ceiling of a run's linear memory
   std::uint64_t fuel_us = 0;                 // default CPU budget of a run; 0: none
   bool is_default = true;                    // for its language
+};
+
+// A named preset of sandboxes. What is absent is as in the general limits.
+struct TemplateConfig {
+  std::string version = "1";
+  std::optional<std::int64_t> default_ttl_ms;
+  std::optional<std::int64_t> max_ttl_ms;
+  std::int64_t idle_expiry_ms = 0;  // destroyed when unused for so long; 0: never
+  std::optional<std::uint32_t> contexts_per_sandbox;
+  std::optional<std::chrono::milliseconds> default_timeout;
+  std::string default_language;            // of runs and contexts that name none; empty: they must
+  std::map<std::string, std::string> env;  // of every context
 };
 
 struct Config {
@@ -57,6 +70,12 @@ struct Config {
   std::uint32_t workspace_files = 100'000;
   std::uint64_t tmp_bytes = 256ull << 20;          // per context
   std::uint32_t generations_kept = 16;             // per context, for rollback
+  std::uint32_t workspace_runs_at_once = 16;            // others wait
+  std::uint64_t workspace_run_output_bytes = 1ull << 20;  // kept of one run, both streams together
+  std::uint64_t direct_archive_bytes = 8ull << 20;      // an archive in one request
+  std::uint64_t staged_archive_bytes = 1ull << 30;      // an archive by a transfer
+  std::chrono::milliseconds upload_kept{3'600'000};     // until a transfer expires
+  std::chrono::milliseconds workspace_run_kept{30ll * 24 * 3'600'000};  // after its end
   std::int64_t default_ttl_ms = 0;                 // 0: sandboxes do not expire
   std::int64_t max_ttl_ms = 0;                     // 0: no ceiling
 
@@ -66,6 +85,16 @@ struct Config {
   std::uint64_t promoted_output_bytes = 12ull << 20;    // one output that becomes an artifact
   std::uint64_t promoted_run_bytes = 64ull << 20;       // all such outputs of a run
   std::uint64_t captured_stream_bytes = 64ull << 20;    // the full stdout or stderr of a run
+  std::uint32_t requests_per_minute = 6'000;       // of one API key; 0: no limit
+  std::uint64_t idempotency_bytes = 256ull << 20;  // answers kept for requests that are repeated
+
+  std::string default_template = "base";
+  std::map<std::string, TemplateConfig> templates = {
+      {"base", {}},
+      {"python", {.default_language = "python"}},
+      {"node", {.default_language = "javascript"}},
+      {"python-node", {.default_language = "python"}},
+  };
 };
 
 // Reads `file` over the defaults. Unknown keys, wrong types and values out of range are errors that name key and line.

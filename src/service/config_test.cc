@@ -62,6 +62,48 @@ default = false
   EXPECT_EQ(config->code_bytes, Config{}.code_bytes);
 }
 
+TEST(Config, TemplatesAddToThoseThatAreAlwaysThere) {
+  const auto config = Load(R"(
+default_template = "mine"
+[limits]
+requests_per_minute = 0
+[templates.mine]
+default_ttl_ms = 5000
+max_ttl_ms = 6000
+idle_expiry_ms = 7000
+contexts_per_sandbox = 2
+default_timeout_ms = 900
+env = { A = "b" }
+[templates.python]
+version = "2"
+)");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->requests_per_minute, 0u);
+  EXPECT_EQ(config->templates.size(), 5u);
+  const TemplateConfig& mine = config->templates.at("mine");
+  EXPECT_EQ(mine.default_ttl_ms, 5'000);
+  EXPECT_EQ(mine.max_ttl_ms, 6'000);
+  EXPECT_EQ(mine.idle_expiry_ms, 7'000);
+  EXPECT_EQ(mine.contexts_per_sandbox, 2u);
+  EXPECT_EQ(mine.default_timeout, std::chrono::milliseconds(900));
+  EXPECT_EQ(mine.env.at("A"), "b");
+  EXPECT_EQ(config->templates.at("python").version, "2");
+  EXPECT_EQ(config->templates.at("python").default_language, "python");
+}
+
+TEST(Config, TemplatesThatCannotBeAreRefused) {
+  EXPECT_EQ(ErrorOf("[templates.Mine]"),
+            ":1: templates.Mine must be made of small letters, digits and hyphens");
+  EXPECT_EQ(ErrorOf("[templates.a]\nttl = 5"), ":2: templates.a.ttl is not a known key");
+  EXPECT_EQ(ErrorOf("[templates.a.env]\nDORMOUSE_X = \"1\""),
+            ":2: templates.a.env.DORMOUSE_X the environment variable DORMOUSE_X is reserved");
+  EXPECT_EQ(ErrorOf("[templates.a]\nmax_ttl_ms = 5"),
+            ": templates.a.default_ttl_ms must be set and at most max_ttl_ms");
+  EXPECT_EQ(ErrorOf("default_template = \"b\""), ": default_template names no template");
+  EXPECT_EQ(ErrorOf("[templates.a]\ndefault_timeout_ms = 700000"),
+            ": templates.a.default_timeout_ms is more than limits.max_timeout_ms");
+}
+
 TEST(Config, ErrorsNameKeyAndLine) {
   EXPECT_EQ(ErrorOf("\nlisten_on = \"x\""), ":2: listen_on is not a known key");
   EXPECT_EQ(ErrorOf("[limits]\n\ncode_byte = 5"), ":3: limits.code_byte is not a known key");

@@ -86,12 +86,14 @@ ServiceImpl::Task<std::pair<SandboxPtr, ContextPtr>> ServiceImpl::FindContext(
 }
 
 ServiceImpl::Task<ContextPtr> ServiceImpl::AddContext(SandboxPtr sandbox, store::ContextRow row,
-                                                      std::vector<store::GenerationRow> generations) {
+                                                      std::vector<store::GenerationRow> generations,
+                                                      Answerer<Context> answer) {
   DORMOUSE_CO_TRY(CheckLive(*sandbox));
+  const std::uint32_t most = templates_.Of(sandbox->template_slug).contexts_per_sandbox;
   {
     const std::lock_guard lock(sandbox->mutex);
-    if (sandbox->contexts.size() >= config_.contexts_per_sandbox) {
-      const std::string limit = std::to_string(config_.contexts_per_sandbox);
+    if (sandbox->contexts.size() >= most) {
+      const std::string limit = std::to_string(most);
       co_return Error(ErrorCode::kQuotaExceeded,
                       "the sandbox has " + std::to_string(sandbox->contexts.size()) +
                           " contexts, limit " + limit + "; delete one first",
@@ -112,10 +114,11 @@ ServiceImpl::Task<ContextPtr> ServiceImpl::AddContext(SandboxPtr sandbox, store:
   for (const store::GenerationRow& generation : generations) {
     transaction.generations.emplace_back(row.id, generation);
   }
-  DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
-  CountContexts(1);
   auto context = std::make_shared<ContextState>(std::move(row));
   context->generations = std::move(generations);
+  if (answer) answers_.AddTo(transaction, answer(Describe(*context)), NowMs());
+  DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
+  CountContexts(1);
   const std::lock_guard lock(sandbox->mutex);
   sandbox->contexts.emplace(context->id, context);
   co_return context;
@@ -126,15 +129,9 @@ ServiceImpl::Task<Context> ServiceImpl::Create(CreateContext request) {
   DORMOUSE_CO_TRY(CheckEnvironment(request.env));
   store::ContextRow row;
   DORMOUSE_CO_ASSIGN(row.cwd, CheckWorkingDirectory(request.cwd.empty() ? "/workspace" : request.cwd));
-  if (request.language.empty() && request.binding.empty()) {
-    co_return InvalidField("language", "is missing");
-  }
-  DORMOUSE_CO_ASSIGN(const BindingEntry* binding, request.binding.empty()
-                                                      ? bindings_.ByLanguage(request.language)
-                                                      : bindings_.ByName(request.binding));
-  if (!request.language.empty() && binding->info.language != request.language) {
-    co_return InvalidField("language", "is not that of the binding " + binding->info.name);
-  }
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(request.sandbox_id)));
+  DORMOUSE_CO_ASSIGN(const BindingEntry* binding,
+                     ChooseBinding(*sandbox, request.language, request.binding));
   if (!binding->info.contexts) {
     co_return Error(ErrorCode::kFeatureNotEnabled,
                     "the binding " + binding->info.name + " is stateless: it has no contexts",
@@ -144,14 +141,35 @@ ServiceImpl::Task<Context> ServiceImpl::Create(CreateContext request) {
   row.language = binding->info.language;
   row.name = std::move(request.name);
   row.env = std::move(request.env);
-  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(request.sandbox_id)));
-  co_return co_await Detach(CreateContextNow(std::move(sandbox), std::move(row)));
+  row.env.merge(templates_.Of(sandbox->template_slug).env);  // what the request says counts
+  co_return co_await Detach(
+      CreateContextNow(std::move(sandbox), std::move(row), std::move(request.answer)));
 }
 
-ServiceImpl::Task<Context> ServiceImpl::CreateContextNow(SandboxPtr sandbox, store::ContextRow row) {
+ServiceImpl::Task<Context> ServiceImpl::CreateContextNow(SandboxPtr sandbox, store::ContextRow row,
+                                                         Answerer<Context> answer) {
   const FifoMutex::Guard guard = co_await sandbox->contexts_lock.Lock();
-  DORMOUSE_CO_ASSIGN(ContextPtr context, co_await AddContext(sandbox, std::move(row), {}));
+  DORMOUSE_CO_ASSIGN(ContextPtr context,
+                     co_await AddContext(sandbox, std::move(row), {}, std::move(answer)));
   co_return Describe(*context);
+}
+
+Result<const BindingEntry*> ServiceImpl::ChooseBinding(const SandboxState& sandbox,
+                                                       const std::string& language,
+                                                       const std::string& binding) const {
+  if (language.empty() && binding.empty()) {
+    const std::string preset = templates_.Of(sandbox.template_slug).default_language;
+    if (preset.empty()) {
+      return InvalidField("language", "(or binding) is required: the sandbox's template has none");
+    }
+    return bindings_.ByLanguage(preset);
+  }
+  DORMOUSE_ASSIGN(const BindingEntry* found,
+                  binding.empty() ? bindings_.ByLanguage(language) : bindings_.ByName(binding));
+  if (!language.empty() && language != found->info.language) {
+    return InvalidField("language", "is not that of the binding " + found->info.name);
+  }
+  return found;
 }
 
 Result<ContextPtr> ServiceImpl::FindForRun(const SandboxState& sandbox,
@@ -182,15 +200,8 @@ ServiceImpl::Task<ContextPtr> ServiceImpl::ResolveContext(SandboxPtr sandbox,
     }
     co_return context;
   }
-  if (request.language.empty() && request.binding.empty()) {
-    co_return InvalidField("language", "is missing");
-  }
-  DORMOUSE_CO_ASSIGN(const BindingEntry* binding, request.binding.empty()
-                                                      ? bindings_.ByLanguage(request.language)
-                                                      : bindings_.ByName(request.binding));
-  if (!request.language.empty() && request.language != binding->info.language) {
-    co_return InvalidField("language", "is not that of the binding " + binding->info.name);
-  }
+  DORMOUSE_CO_ASSIGN(const BindingEntry* binding,
+                     ChooseBinding(*sandbox, request.language, request.binding));
   {
     const std::lock_guard lock(sandbox->mutex);
     for (const auto& [id, other] : sandbox->contexts) {
@@ -213,8 +224,9 @@ ServiceImpl::Task<ContextPtr> ServiceImpl::AddDefaultContext(SandboxPtr sandbox,
   row.binding = binding->info.name;
   row.language = binding->info.language;
   row.cwd = "/workspace";
+  row.env = templates_.Of(sandbox->template_slug).env;
   row.is_default = true;
-  co_return co_await AddContext(sandbox, std::move(row), {});
+  co_return co_await AddContext(sandbox, std::move(row), {}, nullptr);
 }
 
 ServiceImpl::Task<Context> ServiceImpl::GetContext(std::string sandbox_id, std::string context_id) {

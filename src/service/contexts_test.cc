@@ -99,8 +99,8 @@ TEST_F(ContextsTest, ForkSharesMemoryAndDrawsOtherNumbers) {
   Run(sandbox, source, "set x 1");
   Run(sandbox, source, "set x 2");
   Run(sandbox, source, "set x 3");
-  const auto newest = Await(service().ForkContext(sandbox, source, "newest", {}));
-  const auto oldest = Await(service().ForkContext(sandbox, source, "oldest", 1));
+  const auto newest = Await(service().ForkContext(sandbox, source, "newest", {}, nullptr));
+  const auto oldest = Await(service().ForkContext(sandbox, source, "oldest", 1, nullptr));
   ASSERT_TRUE(newest.ok() && oldest.ok());
   EXPECT_EQ(Run(sandbox, newest->id, "get x").out.text, "3");
   EXPECT_TRUE(world->last_reseed);
@@ -117,7 +117,7 @@ TEST_F(ContextsTest, ForkSharesMemoryAndDrawsOtherNumbers) {
   Evict(sandbox, oldest->id);
   EXPECT_EQ(Run(sandbox, oldest->id, "get x").out.text, "1");
   EXPECT_FALSE(world->last_reseed) << "an ordinary resume takes no fresh randomness";
-  EXPECT_EQ(Await(service().ForkContext(sandbox, newest->id, "", 99)).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(Await(service().ForkContext(sandbox, newest->id, "", 99, nullptr)).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(ContextsTest, RollbackGoesBackAndCanBeTakenBack) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a sandbox, as clients see and change them.
 #include "service/service_impl.h"
+#include "service/usage.h"
+#include "workspace/archive_reader.h"
 #include "workspace/draft.h"
 #include "workspace/file_operations.h"
+#include "workspace/merge.h"
 #include "workspace/path.h"
 
 namespace dormouse::service {
@@ -65,6 +68,12 @@ ServiceImpl::Task<FileInfo> ServiceImpl::ChangeTree(SandboxPtr sandbox,
   store::Transaction transaction;
   transaction.trees.push_back(changed);
   transaction.touched.push_back({sandbox->id, "", now_ms});
+  std::uint64_t bytes = 0;
+  for (const workspace::StagedContent& content : contents) bytes += content.size_bytes;
+  if (bytes > 0) {
+    transaction.usage.push_back(UsageOf(sandbox->project_id, metric::kFileBytes,
+                                        static_cast<std::int64_t>(bytes), now_ms));
+  }
   for (workspace::StagedContent& content : contents) std::move(content).AddTo(transaction);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   workspace->Applied(changed);
@@ -220,6 +229,43 @@ ServiceImpl::Task<void> ServiceImpl::DeleteFile(std::string sandbox_id, std::str
         return workspace::TreeEntry();
       }));
   if (!deleted.ok()) co_return deleted.error();
+  co_return Result<void>();
+}
+
+ServiceImpl::Task<void> ServiceImpl::ExtractArchive(std::string sandbox_id, Sha256Digest archive,
+                                                    std::uint64_t archive_bytes) {
+  DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
+  Result<FileDescriptor> file =
+      co_await OnPool(pool_, [this, archive] { return store_->OpenContent(archive); });
+  if (!file.ok()) co_return std::move(file).error();
+  workspace::ArchiveReader reader(std::move(*file), archive_bytes,
+                                  {config_.workspace_files, config_.workspace_bytes}, *store_,
+                                  contents_);
+  // Contents are stored as they come, so that memory holds one portion; the tree changes at once, in the end.
+  std::vector<store::ContentPin> pins;
+  for (bool is_last = false; !is_last;) {
+    Result<workspace::ArchiveReader::Portion> portion =
+        co_await OnPool(pool_, [&reader] { return reader.Next(); });
+    if (!portion.ok()) co_return std::move(portion).error();
+    is_last = portion->is_last;
+    DORMOUSE_CO_TRY(CheckLive(*sandbox));
+    store::Transaction transaction;
+    for (workspace::StagedContent& content : portion->contents) {
+      pins.push_back(store_->pins().Acquire(content.digest).pin);
+      std::move(content).AddTo(transaction);
+    }
+    DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
+  }
+  workspace::RunChanges changes;
+  changes.upserts = reader.TakeEntries();
+  DORMOUSE_CO_TRY(workspace::CheckRunChanges(changes));
+  Result<FileInfo> changed = co_await ChangeTree(
+      std::move(sandbox), {},
+      [&changes](workspace::Draft& draft, std::int64_t now_ns) -> Result<workspace::TreeEntry> {
+        workspace::MergeRun(draft, std::move(changes), now_ns);
+        return workspace::TreeEntry();
+      });
+  if (!changed.ok()) co_return std::move(changed).error();
   co_return Result<void>();
 }
 

@@ -45,16 +45,19 @@ ServiceImpl::Task<std::vector<Generation>> ServiceImpl::ListGenerations(std::str
 
 ServiceImpl::Task<Context> ServiceImpl::ForkContext(std::string sandbox_id, std::string context_id,
                                                     std::string name,
-                                                    std::optional<std::uint64_t> generation) {
+                                                    std::optional<std::uint64_t> generation,
+                                                    Answerer<Context> answer) {
   DORMOUSE_CO_TRY(CheckContextName(name));
   DORMOUSE_CO_ASSIGN(auto found, co_await FindContext(std::move(sandbox_id), std::move(context_id)));
   co_return co_await Detach(
-      ForkNow(std::move(found.first), std::move(found.second), std::move(name), generation));
+      ForkNow(std::move(found.first), std::move(found.second), std::move(name), generation,
+              std::move(answer)));
 }
 
 ServiceImpl::Task<Context> ServiceImpl::ForkNow(SandboxPtr sandbox, ContextPtr source,
                                                 std::string name,
-                                                std::optional<std::uint64_t> generation) {
+                                                std::optional<std::uint64_t> generation,
+                                                Answerer<Context> answer) {
   const FifoMutex::Guard guard = co_await sandbox->contexts_lock.Lock();
   store::ContextRow row;
   std::vector<store::GenerationRow> generations;
@@ -90,7 +93,8 @@ ServiceImpl::Task<Context> ServiceImpl::ForkNow(SandboxPtr sandbox, ContextPtr s
   row.reseed = true;
   row.stale_reason.clear();
   DORMOUSE_CO_ASSIGN(ContextPtr fork,
-                     co_await AddContext(sandbox, std::move(row), std::move(generations)));
+                     co_await AddContext(sandbox, std::move(row), std::move(generations),
+                                         std::move(answer)));
   co_return Describe(*fork);
 }
 

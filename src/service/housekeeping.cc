@@ -5,6 +5,7 @@
 #include <boost/asio/redirect_error.hpp>
 
 #include "service/service_impl.h"
+#include "service/workspace_runs.h"
 
 namespace dormouse::service {
 namespace {
@@ -14,6 +15,7 @@ namespace asio = boost::asio;
 constexpr std::chrono::seconds kTick{1};
 constexpr unsigned kSweepTicks = 30;
 constexpr unsigned kTotalsTicks = 15;
+constexpr unsigned kIdleTicks = 2;
 constexpr std::size_t kSweepContents = 1'000;
 constexpr std::uint32_t kExpireAtOnce = 100;
 constexpr std::chrono::minutes kSandboxKept{5};
@@ -32,6 +34,8 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
     EvictOverBudget();
     runs_.Expire(std::chrono::steady_clock::now());
     co_await ExpireSandboxes();
+    if (tick % kIdleTicks == 0) co_await ExpireIdleSandboxes();
+    co_await KeepAccounts();
     co_await ExpireArtifacts();
     ForgetUnusedSandboxes();
     if (tick % kTotalsTicks == 0) {
@@ -41,6 +45,7 @@ asio::awaitable<void> ServiceImpl::Housekeeping() {
       });
     }
     if (tick % kSweepTicks == 0) {
+      co_await workspace_runs_->Sweep();
       co_await DropOldTombstones();
       co_await SweepContents();
     }
@@ -71,6 +76,28 @@ asio::awaitable<void> ServiceImpl::ExpireSandboxes() {
     const Result<Sandbox> destroyed = co_await DestroyNow(*sandbox, "ttl_expired");
     if (!destroyed.ok()) {
       spdlog::warn("cannot destroy the expired sandbox {}: {}", id, destroyed.error().message);
+    }
+  }
+}
+
+asio::awaitable<void> ServiceImpl::ExpireIdleSandboxes() {
+  for (const Template* const preset : templates_.WithIdleExpiry()) {
+    const std::int64_t since_ms = NowMs() - preset->idle_expiry_ms;
+    const auto idle = co_await OnPool(pool_, [this, preset, since_ms] {
+      return store_->ReadIdleSandboxes(preset->slug, since_ms, kExpireAtOnce);
+    });
+    if (!idle.ok()) {
+      spdlog::warn("cannot look for idle sandboxes: {}", idle.error().message);
+      co_return;
+    }
+    for (const std::string& id : *idle) {
+      const Result<SandboxPtr> sandbox = co_await FindSandbox(id);
+      // A run in progress is stored as a use only when it ends.
+      if (!sandbox.ok() || (*sandbox)->runs > 0) continue;
+      const Result<Sandbox> destroyed = co_await DestroyNow(*sandbox, "idle_expired");
+      if (!destroyed.ok()) {
+        spdlog::warn("cannot destroy the idle sandbox {}: {}", id, destroyed.error().message);
+      }
     }
   }
 }

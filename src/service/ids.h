@@ -18,11 +18,9 @@ inline std::string NewSandboxId() { return NewId("sbx_"); }
 inline std::string NewContextId() { return NewId("cctx_"); }
 inline std::string NewRunId() { return NewId("run_"); }
 inline std::string NewArtifactId() { return NewId("art_"); }
+inline std::string NewWorkspaceRunId() { return NewId("wsr_"); }
+inline std::string NewUploadId() { return NewId("upl_"); }
 inline std::string NewKeyId() { return NewId("key_"); }
-
-// One organisation with one project, until there is more to tell apart.
-inline constexpr std::string_view kDefaultOrgId = "org_default";
-inline constexpr std::string_view kDefaultProjectId = "prj_default";
-inline constexpr std::string_view kDefaultTemplate = "base";
+inline std::string NewProjectId() { return NewId("prj_"); }
 
 }  // namespace dormouse::service

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "service/service_impl.h"
+#include "service/workspace_runs.h"
 
 namespace dormouse::service {
 namespace {
@@ -28,29 +29,42 @@ store::StoreOptions StoreOptionsOf(const Config& config) {
 Result<std::unique_ptr<Service>> Service::OpenWith(asio::any_io_executor executor, Config config,
                                                    std::unique_ptr<scheduler::WorkerHost> host) {
   DORMOUSE_ASSIGN(auto store, store::OpenSqliteStore(StoreOptionsOf(config)));
-  DORMOUSE_ASSIGN(ApiKeys keys, ApiKeys::Open(*store));
+  Accounts accounts;
+  DORMOUSE_ASSIGN(accounts.keys, ApiKeys::Open(*store));
+  DORMOUSE_ASSIGN(accounts.organization, store->ReadOrganization());
+  DORMOUSE_ASSIGN(accounts.projects, store->ReadProjects());
+  DORMOUSE_ASSIGN(accounts.answers, store->ReadAnswerInfos());
   DORMOUSE_ASSIGN(BindingTable bindings, BindingTable::Make(config, host->engines()));
   if (bindings.All().empty()) {
     spdlog::warn("no engines are installed in {}", config.engines_directory.string());
   }
   auto service =
       std::make_unique<ServiceImpl>(std::move(executor), std::move(config), std::move(store),
-                                    std::move(keys), std::move(host), std::move(bindings));
+                                    std::move(accounts), std::move(host), std::move(bindings));
   service->Start();
   return std::unique_ptr<Service>(std::move(service));
 }
 
 ServiceImpl::ServiceImpl(asio::any_io_executor executor, Config config,
-                         std::unique_ptr<store::Store> store, ApiKeys keys,
+                         std::unique_ptr<store::Store> store, Accounts accounts,
                          std::unique_ptr<scheduler::WorkerHost> host, BindingTable bindings)
     : executor_(std::move(executor)),
       config_(std::move(config)),
       store_(std::move(store)),
-      keys_(std::move(keys)),
+      keys_(std::move(accounts.keys)),
+      organization_(std::move(accounts.organization)),
+      templates_(config_),
+      answers_(config_.idempotency_bytes, accounts.answers),
       bindings_(std::move(bindings)),
       contents_(*store_),
       pool_(kPoolThreads),
-      host_(std::move(host)) {}
+      workspace_runs_(std::make_unique<WorkspaceRuns>(*this)),
+      host_(std::move(host)) {
+  for (store::ProjectRow& row : accounts.projects) {
+    std::string id = row.id;
+    projects_.emplace(std::move(id), std::move(row));
+  }
+}
 
 ServiceImpl::~ServiceImpl() {
   pool_.join();
@@ -66,6 +80,7 @@ void ServiceImpl::Start() {
     if (failure) spdlog::error("housekeeping ended early");
     EndOperation();
   });
+  workspace_runs_->Recover();
   asio::post(pool_, [this] {
     const Result<std::size_t> removed = store_->SweepOrphanFiles();
     if (!removed.ok()) {
@@ -94,6 +109,7 @@ void ServiceImpl::EndOperation() {
 
 asio::awaitable<void> ServiceImpl::Stop() {
   stopping_ = true;
+  workspace_runs_->Close();
   const auto deadline = std::chrono::steady_clock::now() + config_.shutdown_grace;
   while (runs_in_progress_ > 0 && std::chrono::steady_clock::now() < deadline) {
     co_await Sleep(kPollInterval);
@@ -119,6 +135,7 @@ asio::awaitable<void> ServiceImpl::Stop() {
   }
   asio::post(executor_, [timer = housekeeping_timer_] { timer->cancel(); });
   if (wait) co_await drained->Wait();
+  co_await KeepAccounts();
   for (const ContextPtr& context : contexts) {
     const auto turn = context->queue.TryLock();
     if (turn) DropWorker(*context, Memory::kSaved);
@@ -126,8 +143,7 @@ asio::awaitable<void> ServiceImpl::Stop() {
 }
 
 Result<Caller> ServiceImpl::Authenticate(std::string_view secret) const {
-  DORMOUSE_ASSIGN(std::string key_id, keys_.Authenticate(secret));
-  return Caller{std::move(key_id)};
+  return keys_->Authenticate(secret, NowMs());
 }
 
 std::int64_t ServiceImpl::NowMs() const {

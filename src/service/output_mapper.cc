@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base64.h"
+#include "common/json_members.h"
 #include "common/utf8.h"
 #include "service/content_check.h"
 
@@ -80,65 +81,18 @@ std::string ToText(const json::value& value) {
   return text;
 }
 
-// The end of the string that starts at `at`, behind its closing quote.
-std::size_t SkipString(std::string_view text, std::size_t at) {
-  for (++at; at < text.size() && text[at] != '"'; ++at) {
-    if (text[at] == '\\') ++at;
+// Without the blanks between its parts. `written` is valid JSON.
+std::string Compact(std::string_view written) {
+  std::string compact;
+  bool in_string = false;
+  for (std::size_t at = 0; at < written.size(); ++at) {
+    const char c = written[at];
+    if (!in_string && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) continue;
+    compact += c;
+    if (c == '"') in_string = !in_string;
+    if (c == '\\') compact += written[++at];
   }
-  return std::min(at + 1, text.size());
-}
-
-bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-// Copies the value that starts at `at` without blanks, as the guest wrote it: parsing would have cost numbers their
-// digits. Leaves `at` behind the value. `text` is known to be valid JSON.
-std::string CopyValue(std::string_view text, std::size_t& at) {
-  std::string copy;
-  std::size_t depth = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (IsBlank(c)) continue;
-    if (depth == 0 && (c == ',' || c == '}' || c == ']')) break;
-    if (c == '"') {
-      const std::size_t end = SkipString(text, at);
-      copy += text.substr(at, end - at);
-      at = end - 1;
-      continue;
-    }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') --depth;
-    copy += c;
-  }
-  return copy;
-}
-
-// The members of an object, in order and with keys and values as they were written; none of any other value. `text` is
-// known to be valid JSON, or empty.
-using Members = std::vector<std::pair<std::string, std::string>>;
-Members MembersOf(std::string_view text) {
-  Members members;
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos || text[start] != '{') return members;
-  for (std::size_t at = start + 1; at < text.size();) {
-    if (text[at] != '"') {
-      if (text[at++] == '}') break;
-      continue;
-    }
-    const std::size_t end = SkipString(text, at);
-    std::string key(text.substr(at + 1, end - at - 2));
-    at = std::min(text.find(':', end), text.size() - 1) + 1;
-    members.emplace_back(std::move(key), CopyValue(text, at));
-  }
-  return members;
-}
-
-// The last value of that key, which is also the one that counts when the object is parsed; empty if there is none.
-std::string_view RawMember(const Members& members, std::string_view key) {
-  std::string_view value;
-  for (const auto& [name, raw] : members) {
-    if (name == key) value = raw;
-  }
-  return value;
+  return compact;
 }
 
 CodeOutput Rejected(std::string_view format, std::string_view reason, bool is_result) {
@@ -172,11 +126,6 @@ std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
   const std::optional<json::value> parsed = Parse(text);
   const json::object* object = parsed ? parsed->if_object() : nullptr;
   const json::value* data = object != nullptr ? object->if_contains("data") : nullptr;
-  if (object != nullptr && object->contains("rejected")) {
-    // The worker's word for a display that it did not pass on.
-    Add(Rejected("application/json", "output_too_large", false), outputs);
-    return outputs;
-  }
   if (data == nullptr || !data->is_object()) {
     Add(Rejected("application/json", "unsupported_format", false), outputs);
     return outputs;
@@ -191,20 +140,32 @@ std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
   std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second->key() < b.second->key();
   });
-  std::optional<Members> written;
+  std::optional<JsonMembers> written;
   for (const auto& [order, item] : items) {
     if (count_ > limits_.outputs) break;
     std::string_view raw;
     if (FormatOf(item->key()).shape == Shape::kJson) {
-      if (!written) {
-        const Members bundle = MembersOf(text);
-        written = MembersOf(RawMember(bundle, "data"));
-      }
-      raw = RawMember(*written, item->key());
+      if (!written) written = JsonMembersOf(JsonMember(JsonMembersOf(text), "data"));
+      raw = JsonMember(*written, item->key());
     }
     Add(MapOne(item->key(), &item->value(), raw, is_result), outputs);
   }
+  if (const json::value* left_out = object->if_contains("tooLarge")) {
+    AddLeftOut(left_out, is_result, outputs);
+  }
   return outputs;
+}
+
+void OutputMapper::AddLeftOut(const void* opaque, bool is_result, std::vector<CodeOutput>& outputs) {
+  const json::array* types = static_cast<const json::value*>(opaque)->if_array();
+  if (types == nullptr) return;
+  for (std::size_t i = 0; i < std::min(types->size(), kMaxBundleTypes); ++i) {
+    const json::string* mime = (*types)[i].if_string();
+    if (mime == nullptr || count_ > limits_.outputs) return;
+    const Format format = FormatOf(View(*mime));
+    const std::string_view name = format.shape == Shape::kUnsupported ? View(*mime) : format.name;
+    Add(Rejected(name, "output_too_large", is_result), outputs);
+  }
 }
 
 void OutputMapper::Add(CodeOutput output, std::vector<CodeOutput>& outputs) {
@@ -243,7 +204,7 @@ CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, std::
     if (kept.empty() && !whole.empty()) return Rejected(format.name, "output_too_large", is_result);
   } else {
     // A key that was written with escapes is not found; its value loses no more than digits.
-    output.value_json = written.empty() ? ToText(value) : std::string(written);
+    output.value_json = written.empty() ? ToText(value) : Compact(written);
     output.size_bytes = output.value_json.size();
     if (output.value_json.size() > allowed) {
       if (promotion_ == Promotion::kOff) return Rejected(format.name, "output_too_large", is_result);

@@ -66,6 +66,8 @@ class OutputMapper {
   // A picture or a page: checks that it is one.
   CodeOutput PromoteMedia(std::string_view format, std::string_view mime, const void* value,
                           bool is_result);
+  // The types of a display that the worker left out because they were too large (engine-abi.md §3).
+  void AddLeftOut(const void* types, bool is_result, std::vector<CodeOutput>& outputs);
   // Adds `output` if the run may have one more.
   void Add(CodeOutput output, std::vector<CodeOutput>& outputs);
 

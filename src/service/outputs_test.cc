@@ -60,8 +60,7 @@ TEST(OutputMapper, JsonKeepsItsDigits) {
                 "text=\"x\"",
                 R"(json=[123456789012345678901234567890,-1.50,1e-7,"a \" }] b",{"k":[]},null])"}));
   // A key with escapes, and one that comes twice.
-  EXPECT_EQ(Map(mapper, R"({"data":{"application\/json":12345678901234567890123}})"),
-            (std::vector<std::string>{"json=1.2345678901234567E22"}));
+  EXPECT_EQ(Map(mapper, R"({"data":{"application\/json":1e1}})"), std::vector<std::string>{"json=1E1"});
   EXPECT_EQ(Map(mapper, R"({"data":{"application/json":1,"application/json":{}}})").size(), 1u);
   EXPECT_EQ(Map(mapper, R"({"data":5,"data":{"application/json":1.50}})"), std::vector<std::string>{"json=1.50"});
   EXPECT_EQ(Map(mapper, R"({"dat\u0061":{"application/json":1.50}})").size(), 1u);
@@ -205,6 +204,18 @@ TEST(Compaction, PaysWhenTheTopOutweighsTheBase) {
   EXPECT_TRUE(WantsCompaction({{1, 10 * kKiB}, {2, 300 * kKiB}}));
   EXPECT_FALSE(WantsCompaction({{1, 400 * kKiB}, {2, 300 * kKiB}}));
   EXPECT_TRUE(WantsCompaction(std::vector<store::SegmentRef>(16, {1, 1})));
+}
+
+TEST(OutputMapper, TypesThatTheWorkerLeftOutAreRejectedByName) {
+  OutputMapper mapper({.output_bytes = 100, .run_bytes = 100, .outputs = 10});
+  const auto outputs = mapper.Map(
+      R"({"data":{"text/plain":"x"},"tooLarge":["image/png","application/x",5],"isResult":true})");
+  ASSERT_EQ(outputs.size(), 3u);
+  EXPECT_EQ(outputs[0].format, "text");
+  EXPECT_EQ(outputs[1].format, "png");
+  EXPECT_EQ(outputs[1].reason, "output_too_large");
+  EXPECT_TRUE(outputs[1].is_result);
+  EXPECT_EQ(outputs[2].format, "application/x");
 }
 
 }  // namespace

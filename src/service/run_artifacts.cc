@@ -6,6 +6,7 @@
 
 #include "service/content_check.h"
 #include "service/ids.h"
+#include "service/usage.h"
 
 namespace dormouse::service {
 
@@ -108,6 +109,9 @@ std::string RunArtifacts::FinishStream(SpillFile* stream, std::string name) {
 void RunArtifacts::AddTo(store::Transaction& transaction) {
   for (Pending& pending : pending_) {
     std::move(pending.content).AddTo(transaction);
+    transaction.usage.push_back(UsageOf(pending.row.project_id, metric::kArtifactBytes,
+                                        static_cast<std::int64_t>(pending.row.size_bytes),
+                                        pending.row.created_ms));
     transaction.artifacts.push_back(std::move(pending.row));
   }
   pending_.clear();

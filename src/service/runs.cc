@@ -112,6 +112,11 @@ ServiceImpl::Task<RunResult> ServiceImpl::RunNow(std::shared_ptr<RunJob> job,
     DropWorker(*job->context, Memory::kLost);
     result = Error(ErrorCode::kInternal, exception.what());
   }
+  if (result.ok() && job->request.answer && !job->answered) {
+    // Nothing of it was stored, or it could not be: the answer alone, for as long as that works.
+    const Result<void> stored = co_await StoreAnswer(job->request.answer(*result));
+    if (!stored.ok()) spdlog::warn("the answer of {} could not be stored: {}", job->id, stored.error().message);
+  }
   turn.Release();
   if (result.ok()) metrics_.RunEnded(*result);
   runs_.End(job->id, std::make_shared<const Result<RunResult>>(result), SteadyClock::now());
@@ -166,7 +171,7 @@ scheduler::RunSpec ServiceImpl::MakeSpec(const RunJob& job, std::uint64_t execut
   spec.request_json = ToJson(guest);
   spec.stdin_bytes = request.stdin_bytes;
   spec.timeout = request.timeout_ms ? std::chrono::milliseconds(*request.timeout_ms)
-                                    : config_.default_timeout;
+                                    : templates_.Of(job.sandbox->template_slug).default_timeout;
   spec.fuel_us = request.fuel_us ? static_cast<std::uint64_t>(*request.fuel_us)
                                  : job.binding->info.fuel_us;
   spec.memory_bytes = request.memory_bytes ? static_cast<std::uint64_t>(*request.memory_bytes)

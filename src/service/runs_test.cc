@@ -255,7 +255,7 @@ TEST_F(RunsTest, FailedSnapshotLeavesTheContextStaleUntilTheNextOne) {
   // Files go with the memory: not yet.
   EXPECT_EQ(Await(service().StatFile(sandbox, "f")).error().code, ErrorCode::kFileNotFound);
   EXPECT_EQ(Await(service().EvictContext(sandbox, context)).error().code, ErrorCode::kConflict);
-  EXPECT_EQ(Await(service().ForkContext(sandbox, context, "", {})).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(Await(service().ForkContext(sandbox, context, "", {}, nullptr)).error().code, ErrorCode::kConflict);
 
   const RunResult clean = Run(sandbox, context, "get x");
   EXPECT_EQ(clean.out.text, "2");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sandboxes: making, finding, listing, destroying.
-#include "common/utf8.h"
 #include "service/ids.h"
 #include "service/service_impl.h"
+#include "service/usage.h"
 #include "service/validation.h"
 
 namespace dormouse::service {
@@ -78,7 +78,11 @@ Sandbox ServiceImpl::Describe(const store::SandboxRow& row, int runs) const {
   sandbox.id = row.id;
   sandbox.org_id = row.org_id;
   sandbox.project_id = row.project_id;
-  sandbox.template_slug = row.template_slug;
+  const Template preset = templates_.Of(row.template_slug);
+  sandbox.template_id = preset.id;
+  sandbox.template_slug = preset.slug;
+  sandbox.template_version = preset.version;
+  sandbox.template_version_id = preset.version_id;
   sandbox.ttl_ms = row.ttl_ms;
   if (row.expires_ms) sandbox.expires_at = TimeOf(*row.expires_ms);
   sandbox.metadata = row.metadata;
@@ -102,34 +106,32 @@ Sandbox ServiceImpl::Describe(const SandboxState& sandbox) const {
 
 ServiceImpl::Task<Sandbox> ServiceImpl::Create(CreateSandbox request) {
   DORMOUSE_CO_TRY(CheckMetadata(request.metadata));
-  if (request.template_slug.size() > 64 || !IsValidUtf8(request.template_slug)) {
-    co_return InvalidField("template", "is too long or not valid UTF-8");
-  }
-  if (!request.project_id.empty() && request.project_id != kDefaultProjectId) {
-    co_return Error(ErrorCode::kNotFound, "there is no such project", {{"field", "projectId"}});
-  }
-  DORMOUSE_CO_TRY(CheckTtl(request.ttl_ms, config_));
-  co_return co_await Detach(CreateNow(std::move(request)));
+  DORMOUSE_CO_ASSIGN(const Template* const preset,
+                     templates_.Choose(request.template_slug, request.template_version_id));
+  DORMOUSE_CO_ASSIGN(request.project_id, ChooseProject(request.caller, request.project_id));
+  DORMOUSE_CO_TRY(CheckTtl(request.ttl_ms, *preset));
+  co_return co_await Detach(CreateNow(std::move(request), preset));
 }
 
-ServiceImpl::Task<Sandbox> ServiceImpl::CreateNow(CreateSandbox request) {
+ServiceImpl::Task<Sandbox> ServiceImpl::CreateNow(CreateSandbox request, const Template* preset) {
   store::SandboxRow row;
   row.id = NewSandboxId();
-  row.org_id = kDefaultOrgId;
-  row.project_id = kDefaultProjectId;
-  row.template_slug =
-      request.template_slug.empty() ? std::string(kDefaultTemplate) : request.template_slug;
-  DORMOUSE_CO_ASSIGN(row.ttl_ms, CheckTtl(request.ttl_ms, config_));
+  row.org_id = organization_.id;
+  row.project_id = std::move(request.project_id);
+  row.template_slug = preset->slug;
+  DORMOUSE_CO_ASSIGN(row.ttl_ms, CheckTtl(request.ttl_ms, *preset));
   row.metadata = std::move(request.metadata);
   row.created_ms = row.last_used_ms = NowMs();
   if (row.ttl_ms > 0) row.expires_ms = row.created_ms + row.ttl_ms;
   store::Transaction transaction;
   transaction.sandboxes.push_back(row);
+  transaction.usage.push_back(UsageOf(row.project_id, metric::kSandboxes, 1, row.created_ms));
+  const Sandbox described = Describe(row, 0);
+  if (request.answer) answers_.AddTo(transaction, request.answer(described), row.created_ms);
   DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
   CountSandboxes(1);
   auto sandbox = std::make_shared<SandboxState>(row);
   sandbox->touched = std::chrono::steady_clock::now();
-  const Sandbox described = Describe(row, 0);
   const std::lock_guard lock(mutex_);
   sandboxes_.emplace(row.id, std::move(sandbox));
   co_return described;
@@ -144,6 +146,7 @@ ServiceImpl::Task<Paged<Sandbox>> ServiceImpl::List(ListSandboxes request) {
   DORMOUSE_CO_TRY(CheckPage(request.page));
   store::SandboxQuery query;
   query.project_id = request.project_id;
+  if (request.caller.IsRestricted()) query.project_ids = request.caller.grants->project_ids;
   query.metadata = request.metadata;
   query.destroyed = request.historical;
   query.limit = request.page.limit + 1;  // one more tells whether there is a next page
@@ -225,8 +228,8 @@ ServiceImpl::Task<Sandbox> ServiceImpl::DestroyNow(SandboxPtr sandbox, std::stri
 }
 
 ServiceImpl::Task<Sandbox> ServiceImpl::SetTtl(std::string sandbox_id, std::int64_t ttl_ms) {
-  DORMOUSE_CO_TRY(CheckTtl(ttl_ms, config_));
   DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
+  DORMOUSE_CO_TRY(CheckTtl(ttl_ms, templates_.Of(sandbox->template_slug)));
   co_return co_await Detach(SetTtlNow(std::move(sandbox), ttl_ms));
 }
 

@@ -74,7 +74,7 @@ TEST_F(SaveFailureTest, FailedForkRollbackAndDeletionChangeNothing) {
   Run(sandbox, context, "set x 1");
   Run(sandbox, context, "set x 2");
   BreakStore();
-  EXPECT_FALSE(Await(service().ForkContext(sandbox, context, "", 1)).ok());
+  EXPECT_FALSE(Await(service().ForkContext(sandbox, context, "", 1, nullptr)).ok());
   EXPECT_FALSE(Await(service().RollbackContext(sandbox, context, 1)).ok());
   Execute("CREATE TRIGGER broken2 BEFORE DELETE ON contexts BEGIN SELECT RAISE(ABORT, 'x'); END");
   EXPECT_FALSE(Await(service().DeleteContext(sandbox, context)).ok());

@@ -16,17 +16,13 @@
 #include "common/result.h"
 #include "service/config.h"
 #include "service/types.h"
+#include "service/workspace_run_types.h"
 
 namespace dormouse::scheduler {
 class WorkerHost;
 }
 
 namespace dormouse::service {
-
-// Who calls. Every key of the first version may do everything.
-struct Caller {
-  std::string key_id;
-};
 
 class Service {
  public:
@@ -46,6 +42,25 @@ class Service {
 
   // The key's caller, or kUnauthorized. Constant time in the secret.
   virtual Result<Caller> Authenticate(std::string_view secret) const = 0;
+  // kNotFound when there is no such sandbox in the caller's projects. Every route that names a sandbox asks this first.
+  virtual Async<void> CheckAccess(Caller caller, std::string sandbox_id) = 0;
+  virtual Async<void> CheckArtifactAccess(Caller caller, std::string artifact_id) = 0;
+
+  virtual Async<Project> CreateProject(std::string name, Answerer<Project> answer) = 0;
+  virtual Async<Paged<Project>> ListProjects(Caller caller, Page page) = 0;
+  // kForbidden for scopes and projects that the caller does not have.
+  virtual Async<NewApiKey> Create(CreateApiKey request) = 0;
+  // A caller that is restricted to projects sees the keys that are restricted to some of these.
+  virtual Async<Paged<ApiKey>> ListApiKeys(Caller caller, Page page) = 0;
+  virtual Async<ApiKey> GetApiKey(Caller caller, std::string key_id) = 0;
+  // Again: the same answer. kConflict for the last key that can make keys.
+  virtual Async<ApiKey> RevokeApiKey(Caller caller, std::string key_id) = 0;
+  virtual Async<Usage> GetUsage(Caller caller) = 0;
+
+  // Answers to requests that carry an idempotency key. They are kept for 24 hours within a bound of bytes; bodies over
+  // 1 MiB are not kept, only that there was an answer.
+  virtual Async<std::optional<StoredAnswer>> FindAnswer(Sha256Digest scope) = 0;
+  virtual Async<void> StoreAnswer(StoredAnswer answer) = 0;
 
   virtual Async<Sandbox> Create(CreateSandbox request) = 0;
   virtual Async<Sandbox> GetSandbox(std::string sandbox_id) = 0;
@@ -66,7 +81,8 @@ class Service {
   virtual Async<Context> EvictContext(std::string sandbox_id, std::string context_id) = 0;
   // A new context with the memory of `generation` (absent: the latest); the workspace is shared, not copied.
   virtual Async<Context> ForkContext(std::string sandbox_id, std::string context_id, std::string name,
-                                     std::optional<std::uint64_t> generation) = 0;
+                                     std::optional<std::uint64_t> generation,
+                                     Answerer<Context> answer) = 0;
   virtual Async<Context> RollbackContext(std::string sandbox_id, std::string context_id,
                                          std::uint64_t generation) = 0;
   virtual Async<std::vector<Generation>> ListGenerations(std::string sandbox_id,
@@ -120,6 +136,7 @@ class Service {
   struct Upload {
     FileDescriptor file;
     std::uint64_t limit_bytes = 0;
+    ErrorCode too_large = ErrorCode::kQuotaExceeded;  // what more bytes than these are called
   };
   // Fails at once for what could not be written anyway. Reserves nothing.
   virtual Async<Upload> BeginUpload(UploadTarget target) = 0;
@@ -135,6 +152,9 @@ class Service {
   };
   virtual Async<OpenedArtifact> OpenArtifact(std::string artifact_id) = 0;  // kNotFound when deleted
   virtual Async<Artifact> DeleteArtifact(std::string artifact_id) = 0;      // again: the same answer
+
+  // Jobs over whole workspaces.
+  virtual WorkspaceRunService& workspace_runs() = 0;
 
   // Prometheus text format.
   virtual std::string Metrics() const = 0;

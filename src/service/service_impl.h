@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServiceImpl: the one implementation of Service. Split over files by idea: open, sandboxes, contexts, runs, commit,
+// ServiceImpl: the one implementation of Service. Split over files by idea: open, accounts, sandboxes, contexts, runs, commit,
 // files, artifacts, residency_control, housekeeping.
 //
 // Every operation that changes something runs in a coroutine of its own (Detach): it goes on to its end even if the
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "scheduler/worker_host.h"
+#include "service/answers.h"
 #include "service/api_keys.h"
 #include "service/async.h"
 #include "service/bindings.h"
@@ -31,6 +32,7 @@
 #include "service/run_registry.h"
 #include "service/service.h"
 #include "service/state.h"
+#include "service/templates.h"
 #include "store/store.h"
 #include "workspace/content_store.h"
 #include "workspace/merge.h"
@@ -41,11 +43,20 @@ using SandboxPtr = std::shared_ptr<SandboxState>;
 using ContextPtr = std::shared_ptr<ContextState>;
 
 class RunEvents;
+class WorkspaceRuns;
+
+// What the store knows of keys, projects and answers, read at the start.
+struct Accounts {
+  std::unique_ptr<ApiKeys> keys;
+  store::OrganizationRow organization;
+  std::vector<store::ProjectRow> projects;
+  std::vector<store::AnswerInfo> answers;
+};
 
 class ServiceImpl final : public Service {
  public:
   ServiceImpl(boost::asio::any_io_executor executor, Config config,
-              std::unique_ptr<store::Store> store, ApiKeys keys,
+              std::unique_ptr<store::Store> store, Accounts accounts,
               std::unique_ptr<scheduler::WorkerHost> host, BindingTable bindings);
   ~ServiceImpl() override;
   // Starts the background work. Once, before anything else.
@@ -53,6 +64,19 @@ class ServiceImpl final : public Service {
 
   boost::asio::awaitable<void> Stop() override;
   Result<Caller> Authenticate(std::string_view secret) const override;
+  Async<void> CheckAccess(Caller caller, std::string sandbox_id) override;
+  Async<void> CheckArtifactAccess(Caller caller, std::string artifact_id) override;
+
+  Async<Project> CreateProject(std::string name, Answerer<Project> answer) override;
+  Async<Paged<Project>> ListProjects(Caller caller, Page page) override;
+  Async<NewApiKey> Create(CreateApiKey request) override;
+  Async<Paged<ApiKey>> ListApiKeys(Caller caller, Page page) override;
+  Async<ApiKey> GetApiKey(Caller caller, std::string key_id) override;
+  Async<ApiKey> RevokeApiKey(Caller caller, std::string key_id) override;
+  Async<Usage> GetUsage(Caller caller) override;
+
+  Async<std::optional<StoredAnswer>> FindAnswer(Sha256Digest scope) override;
+  Async<void> StoreAnswer(StoredAnswer answer) override;
 
   Async<Sandbox> Create(CreateSandbox request) override;
   Async<Sandbox> GetSandbox(std::string sandbox_id) override;
@@ -70,7 +94,8 @@ class ServiceImpl final : public Service {
   Async<Context> InterruptContext(std::string sandbox_id, std::string context_id) override;
   Async<Context> EvictContext(std::string sandbox_id, std::string context_id) override;
   Async<Context> ForkContext(std::string sandbox_id, std::string context_id, std::string name,
-                             std::optional<std::uint64_t> generation) override;
+                             std::optional<std::uint64_t> generation,
+                             Answerer<Context> answer) override;
   Async<Context> RollbackContext(std::string sandbox_id, std::string context_id,
                                  std::uint64_t generation) override;
   Async<std::vector<Generation>> ListGenerations(std::string sandbox_id,
@@ -94,12 +119,15 @@ class ServiceImpl final : public Service {
   Async<Artifact> GetArtifact(std::string artifact_id) override;
   Async<OpenedArtifact> OpenArtifact(std::string artifact_id) override;
   Async<Artifact> DeleteArtifact(std::string artifact_id) override;
+  WorkspaceRunService& workspace_runs() override;
 
   std::string Metrics() const override;
 
  private:
   template <typename T>
   using Task = boost::asio::awaitable<Result<T>>;
+  friend class WorkspaceRuns;
+  friend class WorkspaceRunJob;
 
   // A run on its way through the service.
   struct RunJob {
@@ -109,6 +137,7 @@ class ServiceImpl final : public Service {
     SandboxPtr sandbox;
     ContextPtr context;
     const BindingEntry* binding = nullptr;
+    bool answered = false;  // what request.answer made is in the store
     std::unique_ptr<RunArtifacts> artifacts;  // of a run that may make some
   };
   // What a run leaves behind, ready to be committed.
@@ -125,13 +154,23 @@ class ServiceImpl final : public Service {
   bool BeginOperation();
   void EndOperation();
 
+  // ── accounts.cc
+  // The project for something new: the given one, or the caller's default. kNotFound.
+  Result<std::string> ChooseProject(const Caller& caller, const std::string& project_id) const;
+  Result<void> CheckGrants(const CreateApiKey& request) const;
+  Task<Project> CreateProjectNow(store::ProjectRow row, Answerer<Project> answer);
+  Task<NewApiKey> CreateKeyNow(CreateApiKey request);
+  Task<ApiKey> RevokeKeyNow(std::string key_id);
+  // Stores when keys were used, and drops answers that are too old.
+  boost::asio::awaitable<void> KeepAccounts();
+
   // ── sandboxes.cc
   // The sandbox, from memory or the store. kNotFound; destroyed ones are found.
   Task<SandboxPtr> FindSandbox(std::string sandbox_id);
   // The same, but kSandboxDestroyed when it is, or when its time has come.
   Task<SandboxPtr> FindLiveSandbox(std::string sandbox_id);
   Task<Sandbox> DestroyNow(SandboxPtr sandbox, std::string reason);
-  Task<Sandbox> CreateNow(CreateSandbox request);
+  Task<Sandbox> CreateNow(CreateSandbox request, const Template* preset);
   Task<Sandbox> SetTtlNow(SandboxPtr sandbox, std::int64_t ttl_ms);
   Result<void> CheckLive(const SandboxState& sandbox) const;
   Sandbox Describe(const SandboxState& sandbox) const;
@@ -144,13 +183,18 @@ class ServiceImpl final : public Service {
   Result<ContextPtr> FindForRun(const SandboxState& sandbox, const RunRequest& request) const;
   // Adds a context under the sandbox's contexts_lock.
   Task<ContextPtr> AddContext(SandboxPtr sandbox, store::ContextRow row,
-                              std::vector<store::GenerationRow> generations);
+                              std::vector<store::GenerationRow> generations,
+                              Answerer<Context> answer);
   Task<ContextPtr> AddDefaultContext(SandboxPtr sandbox, const BindingEntry* binding);
-  Task<Context> CreateContextNow(SandboxPtr sandbox, store::ContextRow row);
+  Task<Context> CreateContextNow(SandboxPtr sandbox, store::ContextRow row,
+                                 Answerer<Context> answer);
+  // By binding, else by language, else by the language of the sandbox's template.
+  Result<const BindingEntry*> ChooseBinding(const SandboxState& sandbox, const std::string& language,
+                                            const std::string& binding) const;
   Task<Context> DeleteContextNow(SandboxPtr sandbox, ContextPtr context);
   Task<Context> EvictNow(ContextPtr context);
   Task<Context> ForkNow(SandboxPtr sandbox, ContextPtr source, std::string name,
-                        std::optional<std::uint64_t> generation);
+                        std::optional<std::uint64_t> generation, Answerer<Context> answer);
   Task<Context> RollbackNow(SandboxPtr sandbox, ContextPtr context, std::uint64_t generation);
   Context Describe(const ContextState& context) const;
   // Asks the run in progress to stop, again and again until it does; kills its worker after `kill_after`.
@@ -174,6 +218,8 @@ class ServiceImpl final : public Service {
                               RunEffects& effects);
   Task<void> CommitEffects(RunJob& job, const scheduler::RunOutcome& outcome, RunEffects effects,
                            RunResult& result);
+  // Adds what every run leaves behind besides its effects: its usage, and its answer if somebody may ask again.
+  void AddAccount(const RunJob& job, const RunResult& result, store::Transaction& transaction);
   // Only the count of executions and flags, after a run whose effects are not kept.
   boost::asio::awaitable<void> CommitCount(RunJob& job, std::string stale_reason, RunResult& result);
   store::GenerationRow NextGeneration(const ContextState& context, const store::ContextRow& row,
@@ -206,6 +252,8 @@ class ServiceImpl final : public Service {
   Task<FileInfo> ChangeTree(SandboxPtr sandbox, std::vector<workspace::StagedContent> contents,
                             Change change);
   Task<FileInfo> WriteNow(SandboxPtr sandbox, WriteFile request);
+  // Unpacks a stored .tar.gz over the workspace. Errors are those of workspace::ArchiveReader and of the quota.
+  Task<void> ExtractArchive(std::string sandbox_id, Sha256Digest archive, std::uint64_t archive_bytes);
 
   Task<FileInfo> FinishUploadNow(SandboxPtr sandbox, UploadTarget target, FileDescriptor file);
 
@@ -215,6 +263,8 @@ class ServiceImpl final : public Service {
   Task<Artifact> DeleteArtifactNow(store::ArtifactRow row);
   Artifact Describe(const store::ArtifactRow& row) const;
   std::unique_ptr<RunArtifacts> MakeRunArtifacts(const RunJob& job);
+  // A run that was not saved has no artifacts: its outputs that were to be some are rejected.
+  static void WithdrawArtifacts(const RunJob& job, RunResult& result);
   // What became of the outputs that wait for the run to be saved; tells the listener of those from `delivered` on.
   void SettleOutputs(RunJob& job, std::size_t delivered, RunResult& result);
   // Those whose retention is over become tombstones; a bounded number.
@@ -224,6 +274,7 @@ class ServiceImpl final : public Service {
   // ── housekeeping.cc
   boost::asio::awaitable<void> Housekeeping();
   boost::asio::awaitable<void> ExpireSandboxes();
+  boost::asio::awaitable<void> ExpireIdleSandboxes();
   boost::asio::awaitable<void> SweepContents();
   void ForgetUnusedSandboxes();
   void RefreshTotals();
@@ -236,7 +287,11 @@ class ServiceImpl final : public Service {
   const boost::asio::any_io_executor executor_;
   const Config config_;
   const std::unique_ptr<store::Store> store_;
-  const ApiKeys keys_;
+  const std::unique_ptr<ApiKeys> keys_;
+  FifoMutex keys_lock_;  // whose turn it is to make or revoke keys
+  const store::OrganizationRow organization_;
+  const TemplateTable templates_;
+  Answers answers_;
   const BindingTable bindings_;
   workspace::ContentStore contents_;
   class Metrics metrics_;
@@ -247,12 +302,15 @@ class ServiceImpl final : public Service {
   mutable boost::asio::thread_pool pool_;  // for what blocks
 
   mutable std::mutex mutex_;
+  std::map<std::string, store::ProjectRow, std::less<>> projects_;
   std::unordered_map<std::string, SandboxPtr> sandboxes_;
   std::size_t operations_ = 0;  // detached and not yet ended
   bool closed_ = false;         // no new ones
   std::shared_ptr<Event> drained_;
   store::StoreTotals totals_;
   std::shared_ptr<boost::asio::steady_timer> housekeeping_timer_;
+
+  const std::unique_ptr<WorkspaceRuns> workspace_runs_;
 
   // Ends first: workers must be gone before what they call into.
   std::unique_ptr<scheduler::WorkerHost> host_;

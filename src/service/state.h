@@ -69,9 +69,15 @@ struct ContextState {
 };
 
 struct SandboxState {
-  explicit SandboxState(store::SandboxRow row_in) : id(row_in.id), row(std::move(row_in)) {}
+  explicit SandboxState(store::SandboxRow row_in)
+      : id(row_in.id),
+        project_id(row_in.project_id),
+        template_slug(row_in.template_slug),
+        row(std::move(row_in)) {}
 
   const std::string id;
+  const std::string project_id;
+  const std::string template_slug;
   FifoMutex contexts_lock;  // whose turn it is to add or remove contexts, or to destroy
   FifoMutex tree_lock;      // whose turn it is to change the tree
   FifoMutex load_lock;      // whose turn it is to load the tree

@@ -45,7 +45,7 @@ class StressTest : public testing::ServiceTest {
     client.generations[rolled->snapshot->generation] = client.value;
   }
   void Fork(const Client& client) {
-    const auto fork = Await(service().ForkContext(sandbox, client.context, "", {}));
+    const auto fork = Await(service().ForkContext(sandbox, client.context, "", {}, nullptr));
     ASSERT_TRUE(fork.ok()) << fork.error().message;
     EXPECT_EQ(Run(sandbox, fork->id, "get x").out.text, client.value);
     EXPECT_TRUE(Await(service().DeleteContext(sandbox, fork->id)).ok());

@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "scheduler/worker.h"
+#include "store/rows.h"
 
 namespace dormouse::service {
 
@@ -34,7 +37,10 @@ struct Sandbox {
   std::string org_id;      // org_…
   std::string project_id;  // prj_…
   SandboxStatus status = SandboxStatus::kReady;
+  std::string template_id;          // tpl_…
   std::string template_slug;
+  std::string template_version;
+  std::string template_version_id;  // tplv_…
   std::int64_t ttl_ms = 0;                // 0: no limit
   std::optional<Time> expires_at;
   StringMap metadata;
@@ -44,11 +50,88 @@ struct Sandbox {
   std::string destroyed_reason;  // user_killed, ttl_expired, idle_expired
 };
 
+// An answer kept for whoever repeats its request.
+using StoredAnswer = store::AnswerRow;
+
+// Makes the answer to a request from what its operation is about to return. Called just before the commit, perhaps more
+// than once; the last answer is committed together with the effects of the operation. Empty: none is wanted.
+template <typename T>
+using Answerer = std::function<StoredAnswer(const T&)>;
+
+// What a key may do.
+struct Grants {
+  bool all_scopes = false;
+  std::vector<std::string> scopes;
+  std::vector<std::string> project_ids;  // empty: all projects
+};
+
+// Who calls.
+struct Caller {
+  std::string key_id;                    // empty: this process itself
+  std::shared_ptr<const Grants> grants;  // nothing: everything is allowed
+
+  bool Has(std::string_view scope) const;
+  bool IsRestricted() const { return grants && !grants->project_ids.empty(); }
+  bool MaySee(std::string_view project_id) const;
+};
+
+struct Project {
+  std::string id;  // prj_…
+  std::string org_id;
+  std::string name;
+  Time created_at;
+};
+
+struct ApiKey {
+  std::string id;  // key_…
+  std::string org_id;
+  std::string name;
+  std::string prefix;  // of the key itself, up to its lookup part
+  std::string last4;
+  std::vector<std::string> project_ids;  // empty: all
+  std::vector<std::string> scopes;
+  std::string created_by_key_id;  // empty: the server made it
+  Time created_at;
+  std::optional<Time> revoked_at;
+  std::optional<Time> last_used_at;  // to the minute
+};
+
+struct CreateApiKey {
+  Caller caller;  // nobody gives away more than they have
+  std::string name;
+  std::vector<std::string> scopes;
+  std::vector<std::string> project_ids;
+};
+
+struct NewApiKey {
+  ApiKey key;
+  std::string secret;  // the whole key; not to be had again
+};
+
+// What one project used of one thing on one day.
+struct UsageEvent {
+  std::string project_id;
+  std::string metric;
+  double amount = 0;
+  Time day;
+};
+
+struct Usage {
+  std::string org_id;
+  Time period_start;  // the current month, in UTC
+  Time period_end;
+  double compute_unit_seconds = 0;
+  std::vector<UsageEvent> events;  // newest day first
+};
+
 struct CreateSandbox {
-  std::string template_slug;  // empty: the default
+  Caller caller;
+  std::string template_slug;        // empty: the default
+  std::string template_version_id;  // empty: whatever the slug says
   std::optional<std::int64_t> ttl_ms;
   StringMap metadata;
-  std::string project_id;  // empty: the default
+  std::string project_id;  // empty: the caller's default
+  Answerer<Sandbox> answer;
 };
 
 struct ListSandboxes {
@@ -56,6 +139,7 @@ struct ListSandboxes {
   StringMap metadata;  // exact matches
   std::string project_id;
   bool historical = false;  // also destroyed ones
+  Caller caller;            // sees those of its projects
 };
 
 // A binding offers an engine under a name.
@@ -108,6 +192,7 @@ struct CreateContext {
   std::string name;                // unique in the sandbox; empty: none
   std::string cwd = "/workspace";  // inside /workspace
   StringMap env;
+  Answerer<Context> answer;
 };
 
 // One earlier state of a context that it can be rolled back to.
@@ -118,6 +203,8 @@ struct Generation {
   std::uint64_t live_pages = 0;
   Time taken_at;
 };
+
+struct RunResult;
 
 enum class ArtifactPolicy { kInlineOnly, kPromote };
 
@@ -137,6 +224,7 @@ struct RunRequest {
   ArtifactPolicy artifact_policy = ArtifactPolicy::kInlineOnly;
   bool capture_full_output = false;  // with kPromote: stdout and stderr as artifacts, whole
   bool may_create_artifacts = true;  // whether the caller's key allows it
+  Answerer<RunResult> answer;
 };
 
 // A file that outlives its sandbox: made of a workspace file, or of what a run showed or wrote.
@@ -162,6 +250,7 @@ struct CreateArtifact {
   std::string sandbox_id;
   std::string path;
   std::string name;  // empty: the file's
+  Answerer<Artifact> answer;
 };
 
 struct ListArtifacts {

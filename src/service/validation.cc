@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/validation.h"
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
 #include "common/utf8.h"
+#include "service/templates.h"
 #include "workspace/path.h"
 
 namespace dormouse::service {
 namespace {
 
 constexpr std::size_t kMetadataPairs = 16;
-constexpr std::size_t kMetadataKeyBytes = 64;
-constexpr std::size_t kMetadataValueBytes = 512;
+constexpr std::size_t kMetadataKeyCharacters = 64;
+constexpr std::size_t kMetadataValueCharacters = 512;
 constexpr std::size_t kMetadataBytes = 4096;
 constexpr std::size_t kEnvPairs = 256;
 constexpr std::size_t kEnvKeyBytes = 256;
@@ -21,12 +23,19 @@ constexpr std::size_t kContextNameBytes = 128;
 constexpr std::uint32_t kMaxPage = 500;
 constexpr std::int64_t kMaxTtlMs = 36'500ll * 24 * 3600 * 1000;
 
-Error OverLimit(std::string_view field, std::string_view what, std::uint64_t found,
+Error OverLimit(ErrorCode code, std::string_view field, std::string_view what, std::uint64_t found,
                 std::uint64_t limit) {
-  return Error(ErrorCode::kInvalidRequest,
+  return Error(code,
                std::string(field) + ": " + std::string(what) + " is " + std::to_string(found) +
                    ", limit " + std::to_string(limit),
-               {{"field", std::string(field)}, {"limit", std::to_string(limit)}});
+               {{"field", std::string(field)},
+                {"limit", std::to_string(limit)},
+                {"actual", std::to_string(found)}});
+}
+
+Error OverLimit(std::string_view field, std::string_view what, std::uint64_t found,
+                std::uint64_t limit) {
+  return OverLimit(ErrorCode::kInvalidRequest, field, what, found, limit);
 }
 
 bool IsEnvironmentName(std::string_view name) {
@@ -45,25 +54,45 @@ Error InvalidField(std::string_view field, std::string what) {
                {{"field", std::string(field)}});
 }
 
+std::size_t CountCharacters(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return count;
+}
+
 Result<void> CheckMetadata(const StringMap& metadata) {
   if (metadata.size() > kMetadataPairs) {
-    return OverLimit("metadata", "the number of keys", metadata.size(), kMetadataPairs);
+    return OverLimit(ErrorCode::kMetadataTooManyKeys, "metadata", "the number of keys",
+                     metadata.size(), kMetadataPairs);
   }
   std::size_t bytes = 0;
   for (const auto& [key, value] : metadata) {
-    if (key.empty() || !IsValidUtf8(key) || !IsValidUtf8(value)) {
-      return InvalidField("metadata", "holds an empty key or invalid UTF-8");
+    const bool plain = std::none_of(key.begin(), key.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+    if (key.empty() || !plain || !IsValidUtf8(key)) {
+      return Error(ErrorCode::kInvalidMetadataKey,
+                   "metadata holds an empty key, or one with control characters or invalid UTF-8",
+                   {{"field", "metadata"}});
     }
-    if (key.size() > kMetadataKeyBytes) {
-      return OverLimit("metadata", "a key's size in bytes", key.size(), kMetadataKeyBytes);
+    if (CountCharacters(key) > kMetadataKeyCharacters) {
+      return OverLimit(ErrorCode::kInvalidMetadataKey, "metadata", "the number of a key's characters",
+                       CountCharacters(key), kMetadataKeyCharacters);
     }
-    if (value.size() > kMetadataValueBytes) {
-      return OverLimit("metadata", "a value's size in bytes", value.size(), kMetadataValueBytes);
+    if (!IsValidUtf8(value)) {
+      return Error(ErrorCode::kInvalidMetadataValue, "metadata holds a value of invalid UTF-8",
+                   {{"field", "metadata"}});
+    }
+    if (CountCharacters(value) > kMetadataValueCharacters) {
+      return OverLimit(ErrorCode::kInvalidMetadataValue, "metadata",
+                       "the number of a value's characters", CountCharacters(value),
+                       kMetadataValueCharacters);
     }
     bytes += key.size() + value.size();
   }
-  if (bytes > kMetadataBytes) return OverLimit("metadata", "its size in bytes", bytes, kMetadataBytes);
-  return {};
+  if (bytes <= kMetadataBytes) return {};
+  return OverLimit(ErrorCode::kMetadataTooLarge, "metadata", "its size in bytes", bytes,
+                   kMetadataBytes);
 }
 
 Result<void> CheckEnvironment(const StringMap& env) {
@@ -127,16 +156,16 @@ Result<std::string> CheckWorkingDirectory(std::string_view cwd) {
   return normal;
 }
 
-Result<std::int64_t> CheckTtl(std::optional<std::int64_t> ttl_ms, const Config& config) {
-  if (!ttl_ms) return config.default_ttl_ms;
+Result<std::int64_t> CheckTtl(std::optional<std::int64_t> ttl_ms, const Template& preset) {
+  if (!ttl_ms) return preset.default_ttl_ms;
   if (*ttl_ms < 1 || *ttl_ms > kMaxTtlMs) {
     return InvalidField("ttlMs", "is " + std::to_string(*ttl_ms) + ", allowed are 1 to " +
                                      std::to_string(kMaxTtlMs));
   }
-  if (config.max_ttl_ms > 0 && *ttl_ms > config.max_ttl_ms) {
+  if (preset.max_ttl_ms > 0 && *ttl_ms > preset.max_ttl_ms) {
     return Error(ErrorCode::kSandboxTtlExceeded,
-                 "ttlMs is " + std::to_string(*ttl_ms) + ", limit " + std::to_string(config.max_ttl_ms),
-                 {{"field", "ttlMs"}, {"limit", std::to_string(config.max_ttl_ms)}});
+                 "ttlMs is " + std::to_string(*ttl_ms) + ", limit " + std::to_string(preset.max_ttl_ms),
+                 {{"field", "ttlMs"}, {"limit", std::to_string(preset.max_ttl_ms)}});
   }
   return *ttl_ms;
 }

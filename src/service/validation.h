@@ -12,9 +12,15 @@
 
 namespace dormouse::service {
 
+struct Template;
+
 Error InvalidField(std::string_view field, std::string what);
 
-// At most 16 pairs, keys of 64 and values of 512 characters' bytes, 4 KiB in all; UTF-8.
+// Code points of text that is valid UTF-8.
+std::size_t CountCharacters(std::string_view text);
+
+// At most 16 pairs, keys of 1 to 64 and values of up to 512 characters, 4 KiB in all; UTF-8, no control characters in
+// keys. Each limit has an error code of its own.
 Result<void> CheckMetadata(const StringMap& metadata);
 // POSIX names, not beginning with CROWNEST or DORMOUSE (kReservedEnvKey); no NUL; bounded.
 Result<void> CheckEnvironment(const StringMap& env);
@@ -22,8 +28,8 @@ Result<void> CheckEnvironment(const StringMap& env);
 Result<void> CheckContextName(std::string_view name);
 // The normal form of an absolute or relative directory in /workspace. It need not exist: the run will tell.
 Result<std::string> CheckWorkingDirectory(std::string_view cwd);
-// The lifetime of a sandbox: the default when absent, else 1 to the configured most (kSandboxTtlExceeded).
-Result<std::int64_t> CheckTtl(std::optional<std::int64_t> ttl_ms, const Config& config);
+// The lifetime of a sandbox: its template's default when absent, else 1 to its most (kSandboxTtlExceeded).
+Result<std::int64_t> CheckTtl(std::optional<std::int64_t> ttl_ms, const Template& preset);
 // 1 to 255 bytes of UTF-8 without control characters; empty is allowed and means the file's own.
 Result<void> CheckArtifactName(std::string_view name);
 // The place in a list, newest first: created_ms and id of the last one seen.

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/sha256.h"
@@ -24,6 +25,51 @@ struct ApiKeyRow {
   std::string last4;
   std::int64_t created_ms = 0;
   std::optional<std::int64_t> revoked_ms;
+  bool all_scopes = false;               // also those that later versions add; `scopes` is empty then
+  std::vector<std::string> scopes;       // without spaces
+  std::vector<std::string> project_ids;  // empty: all projects
+  std::string created_by;                // the key that made it; empty: the server
+  std::optional<std::int64_t> last_used_ms;
+};
+
+// Whom everything belongs to. Made with the store.
+struct OrganizationRow {
+  std::string id;                  // org_…
+  std::string default_project_id;  // prj_…
+};
+
+struct ProjectRow {
+  std::string id;  // prj_…
+  std::string org_id;
+  std::string name;
+  std::int64_t created_ms = 0;
+};
+
+// What was used of one thing in one project on one day: an amount to add, or the sum so far.
+struct UsageRow {
+  std::int64_t day = 0;  // days since 1970-01-01, in UTC
+  std::string project_id;
+  std::string metric;
+  std::int64_t amount = 0;
+};
+
+// An answer that is given again to whoever repeats its request.
+struct AnswerRow {
+  Sha256Digest scope;        // of everything that tells one request's key from another
+  Sha256Digest fingerprint;  // of what was asked
+  int status = 200;
+  std::string content_type;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  bool body_kept = true;  // false: it was too large, `body` is empty
+  std::int64_t completed_ms = 0;
+};
+
+// What is known of a stored answer without reading it.
+struct AnswerInfo {
+  Sha256Digest scope;
+  std::uint64_t bytes = 0;  // of headers and body
+  std::int64_t completed_ms = 0;
 };
 
 struct SandboxRow {

@@ -29,6 +29,7 @@
 #include "store/content_pins.h"
 #include "store/data_files.h"
 #include "store/rows.h"
+#include "store/workspace_run_rows.h"
 
 namespace dormouse::store {
 
@@ -39,6 +40,9 @@ inline constexpr std::uint64_t kInlineContentBytes = 16u << 10;
 // What changes together. Applied in the order of the members.
 struct Transaction {
   std::vector<ApiKeyRow> api_keys;    // new or replaced
+  std::vector<std::string> dropped_api_keys;
+  std::vector<std::pair<std::string, std::int64_t>> used_api_keys;  // ids, and when; unknown ones are ignored
+  std::vector<ProjectRow> projects;   // new
   std::vector<SandboxRow> sandboxes;  // new or replaced
   std::vector<ContextRow> contexts;   // new or replaced
   struct Touched {                    // a last use, of a context too if `context_id` is not empty
@@ -64,6 +68,16 @@ struct Transaction {
   std::vector<std::string> dropped_artifacts;      // tombstones that go for good
   std::vector<std::string> dropped_contexts;       // with their generations
   std::vector<std::string> dropped_sandbox_data;   // contexts, generations and tree; the row stays
+  std::vector<UsageRow> usage;                     // added to what is there
+  std::vector<AnswerRow> answers;                  // new or replaced
+  std::vector<Sha256Digest> dropped_answers;       // by scope
+  // New or replaced. An archive that is stored, and an upload whose status is "uploaded", refer to their content:
+  // the transaction fails as a whole with kConflict when that is gone.
+  std::vector<WorkspaceRunRow> workspace_runs;
+  std::vector<WorkspaceRunEventRow> workspace_run_events;  // new
+  std::vector<WorkspaceUploadRow> workspace_uploads;       // new or replaced
+  std::vector<std::string> dropped_workspace_uploads;
+  std::vector<std::string> dropped_workspace_runs;  // with events and uploads
 
   // The files that `segments` and `contents` name. Removed when the transaction fails.
   std::vector<PlacedFile> files;
@@ -79,6 +93,7 @@ struct SandboxQuery {
   std::uint32_t limit = 50;
   // Continue after this one.
   std::optional<std::pair<std::int64_t, std::string>> after;  // created_ms, id
+  std::vector<std::string> project_ids;                       // any of them; empty: all
 };
 
 // Up to `limit` artifacts of a sandbox, newest first.
@@ -122,11 +137,22 @@ class Store {
   virtual ContentPins& pins() = 0;
 
   virtual Result<std::vector<ApiKeyRow>> ReadApiKeys() = 0;
+  virtual Result<OrganizationRow> ReadOrganization() = 0;
+  virtual Result<std::vector<ProjectRow>> ReadProjects() = 0;
+  // Sums from `first_day` on, newest day first.
+  virtual Result<std::vector<UsageRow>> ReadUsage(std::int64_t first_day) = 0;
+  // All stored answers, oldest first.
+  virtual Result<std::vector<AnswerInfo>> ReadAnswerInfos() = 0;
+  virtual Result<std::optional<AnswerRow>> ReadAnswer(const Sha256Digest& scope) = 0;
   virtual Result<std::optional<SandboxRow>> ReadSandbox(std::string_view id) = 0;
   virtual Result<std::vector<SandboxRow>> ReadSandboxes(const SandboxQuery& query) = 0;
   // Not yet destroyed ones whose time has come.
   virtual Result<std::vector<std::string>> ReadExpiredSandboxes(std::int64_t now_ms,
                                                                 std::uint32_t limit) = 0;
+  // Not destroyed ones of a template that nobody has used since.
+  virtual Result<std::vector<std::string>> ReadIdleSandboxes(std::string_view template_slug,
+                                                             std::int64_t unused_since_ms,
+                                                             std::uint32_t limit) = 0;
   virtual Result<std::vector<ContextRow>> ReadContexts(std::string_view sandbox_id) = 0;
   virtual Result<std::vector<GenerationRow>> ReadGenerations(std::string_view context_id) = 0;
   // kCorrupt when one is missing. Checksums are the reader's business.
@@ -148,7 +174,25 @@ class Store {
                                                              std::uint32_t limit) = 0;
   virtual Result<StoreTotals> ReadTotals() = 0;
 
-  // Removes up to `limit` contents that neither tree nor artifact refers to and nobody pins. Returns how many.
+  virtual Result<std::optional<WorkspaceRunRow>> ReadWorkspaceRun(std::string_view id) = 0;
+  virtual Result<std::vector<WorkspaceRunRow>> ReadWorkspaceRuns(const WorkspaceRunQuery& query) = 0;
+  // Those with a status between "started" and "ended".
+  virtual Result<std::vector<WorkspaceRunRow>> ReadActiveWorkspaceRuns() = 0;
+  // Ended before `ended_before_ms`.
+  virtual Result<std::vector<std::string>> ReadOldWorkspaceRuns(std::int64_t ended_before_ms,
+                                                                std::uint32_t limit) = 0;
+  // Never started, and made before `created_before_ms`.
+  virtual Result<std::vector<std::string>> ReadForgottenWorkspaceRuns(
+      std::int64_t created_before_ms, std::uint32_t limit) = 0;
+  // In order, those after `after_seq`.
+  virtual Result<std::vector<WorkspaceRunEventRow>> ReadWorkspaceRunEvents(
+      std::string_view run_id, std::int64_t after_seq, std::uint32_t limit) = 0;
+  virtual Result<std::optional<WorkspaceUploadRow>> ReadWorkspaceUpload(std::string_view id) = 0;
+  virtual Result<std::vector<WorkspaceUploadRow>> ReadWorkspaceUploads(std::string_view run_id) = 0;
+  virtual Result<std::vector<WorkspaceUploadRow>> ReadExpiredWorkspaceUploads(
+      std::int64_t now_ms, std::uint32_t limit) = 0;
+
+  // Removes up to `limit` contents that nothing stored refers to and nobody pins. Returns how many.
   virtual boost::asio::awaitable<Result<std::size_t>> SweepContents(std::size_t limit) = 0;
   // Removes files that a crash left without a row. Blocks; meant for a background thread soon after the start.
   virtual Result<std::size_t> SweepOrphanFiles() = 0;

@@ -291,8 +291,8 @@ TEST(FileSystem, HolesAndNamesInTheWorkspaceCountLikeBytes) {
   EXPECT_EQ(sizes.used(), 0u);
   EXPECT_EQ(tree.files.Truncate(*inode, 900), Errno::kSuccess);
   tree.files.Closed(*inode);
-  ASSERT_EQ(tree.Write("/workspace/j", std::string(700, 'z')), Errno::kSuccess);
   inode.reset();
+  ASSERT_EQ(tree.Write("/workspace/j", std::string(700, 'z')), Errno::kSuccess);
   EXPECT_EQ(sizes.used(), 700u);
 }
 

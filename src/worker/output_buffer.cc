@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "common/json_members.h"
+
 namespace dormouse::worker {
 
 using protocol::MessageType;
@@ -31,20 +33,43 @@ wasi::Errno OutputBuffer::Write(wasi::OutputStream stream, std::span<const std::
   return wasi::Errno::kSuccess;
 }
 
+namespace {
+
+std::string TooLargeError(std::size_t bytes) {
+  return "{\"name\":\"Error\",\"message\":\"an error of " + std::to_string(bytes) +
+         " bytes exceeds the limit of " + std::to_string(protocol::kMaxEmitBytes) + "\",\"traceback\":[]}";
+}
+
+// A display that is too large to pass on, without the parts that make it so; their types are named in its `tooLarge`.
+std::string WithoutLargeParts(std::string_view json) {
+  constexpr std::size_t kLargePart = 1u << 20;
+  constexpr std::size_t kMaxParts = 8;
+  const JsonMembers bundle = JsonMembersOf(json);
+  std::string data, too_large;
+  std::size_t parts = 0;
+  for (const auto& [mime, value] : JsonMembersOf(JsonMember(bundle, "data"))) {
+    if (++parts > kMaxParts || mime.size() > kLargePart) break;
+    const bool fits = value.size() <= kLargePart;
+    std::string& list = fits ? data : too_large;
+    if (!list.empty()) list += ',';
+    list.append("\"").append(mime).append("\"");
+    if (fits) list.append(":").append(value);
+  }
+  const bool is_result = JsonMember(bundle, "isResult") == "true";
+  return "{\"data\":{" + data + "},\"tooLarge\":[" + too_large +
+         "],\"isResult\":" + (is_result ? "true}" : "false}");
+}
+
+}  // namespace
+
 void OutputBuffer::Emit(std::uint32_t kind, std::string_view json) {
   if (kind == 2) emitted_.error = true;
   if (kind == 3) emitted_.exit = true;
   protocol::Emit emit{.kind = static_cast<std::uint8_t>(kind), .json = {}};
   if (kind == 0 || kind > 3) return;
-  if (json.size() > protocol::kMaxEmitBytes) {
-    // Too large to pass on; say so in its place, in the same form.
-    const std::string reason = "an output of " + std::to_string(json.size()) + " bytes exceeds the limit of " +
-                               std::to_string(protocol::kMaxEmitBytes);
-    emit.json = kind == 2 ? "{\"name\":\"Error\",\"message\":\"" + reason + "\",\"traceback\":[]}"
-                          : "{\"data\":{},\"rejected\":\"" + reason + "\"}";
-  } else {
-    emit.json = std::string(json);
-  }
+  emit.json = json.size() <= protocol::kMaxEmitBytes ? std::string(json)
+              : kind == 2                            ? TooLargeError(json.size())
+                                                     : WithoutLargeParts(json);
   const std::string payload = emit.Encode();
   const std::lock_guard lock(mutex_);
   FlushLocked();

@@ -206,7 +206,7 @@ def test_all_of_the_output_on_request(client: Client, python: Context) -> None:
 
 
 def test_limits_of_promotion(new_server: NewServer) -> None:
-    config = "[limits]\noutputs_per_run = 10\n[artifacts]\noutput_bytes = 2000\nrun_bytes = 5000\n"
+    config = "[limits]\noutputs_per_run = 6\n[artifacts]\noutput_bytes = 2000\nrun_bytes = 5000\n"
     config += "stream_bytes = 3000\nsandbox_bytes = 100000\n"
     client = new_server(config).client
     context = client.sandbox().context("python")
@@ -214,9 +214,9 @@ def test_limits_of_promotion(new_server: NewServer) -> None:
     run = promote(context, f"{displays(html='x' * 2_001)}\n{page}\n{page}").ok()
     assert kinds(run) == [("html", "output_too_large"), ("html", "artifact"), ("html", "artifact")]
     other = client.sandbox().context("python")
-    run = promote(other, "\n".join([page, page, displays(html="y" * 1_500)]))
+    run = promote(other, "\n".join([page.replace("display(", "display(")] * 2 + [displays(html="y" * 1_500)]))
     assert kinds(run.ok())[-1] == ("html", "output_too_large"), "of the run"
     run = promote(context, "print('z' * 10_000)", captureFullOutput=True).ok()
     assert fetch(client, run.raw["stdoutArtifactId"]) == b"z" * 3_000
-    many = promote(context, "for i in range(19): display(i)").ok()
-    assert [output["kind"] for output in many.outputs] == ["inline"] * 10 + ["rejected"]
+    many = promote(context, "for i in range(9): display(i)").ok()
+    assert [output["kind"] for output in many.outputs] == ["inline"] * 6 + ["rejected"]

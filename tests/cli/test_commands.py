@@ -288,6 +288,28 @@ def test_repl_javascript(cli: Cli, box: str) -> None:
     assert ended.code == OK and "8\n" in ended.out and "3\n" in ended.out
 
 
+def test_keys_and_projects(cli: Cli) -> None:
+    project = cli("projects", "create", "team a").out.strip()
+    assert project.startswith("prj_")
+    listed = cli("projects", "list", "--json").json["data"]
+    assert project in [one["id"] for one in listed]
+    assert project in cli("projects", "list").out
+    made = cli("keys", "create", "--json", "ci", "--scope", "code:run", "--project", project).json
+    key = made["apiKey"]
+    assert made["secret"].startswith("dm_live_") and key["scopes"] == ["code:run"]
+    assert key["projectIds"] == [project]
+    plain = cli("keys", "create", "usual")
+    assert plain.code == OK and plain.out.startswith("dm_live_") and plain.out.count("\n") == 1
+    assert key["id"] in cli("keys", "list").out
+    assert cli("keys", "revoke", key["id"]).code == OK
+    revoked = [one for one in cli("keys", "list", "--json").json["data"] if "revokedAt" in one]
+    assert key["id"] in [one["id"] for one in revoked]
+    refused = cli("keys", "create", "x", "--scope", "code:runs")
+    assert refused.code == REFUSED and "code:runs" in refused.err
+    assert cli("keys", "revoke", "key_none/..").code == REFUSED
+    assert cli("keys", "create").code == USAGE
+
+
 def test_large_files_and_artifacts(cli: Cli, box: str, tmp_path: Path) -> None:
     content = bytes(range(256)) * 4_000
     (tmp_path / "large.bin").write_bytes(content)

@@ -65,7 +65,10 @@ static bool DrainMicrotasks(JSContext* context, Failure* failure) {
     JSContext* job_context;
     int status = JS_ExecutePendingJob(driver.runtime, &job_context);
     if (status < 0 && Fail(context, failure, "uncaughtException")) return false;
-    if (status == 0 && !driver.ticks_pending) return true;
+    if (status != 0 || driver.ticks_pending) continue;
+    JS_ClearKeptObjects(driver.runtime);
+    // What died then may have had a finalizer.
+    if (!JS_IsJobPending(driver.runtime) && !driver.ticks_pending) return true;
   }
 }
 
@@ -223,7 +226,11 @@ static void ShowResult(JSContext* context, JSValueConst value) {
   JSValue result = driver_call_hook("showResult", 1, &value);
   if (JS_IsException(result)) {
     JSValue error = JS_GetException(context);
-    if (driver.stop != kStopNone) driver_keep_stop_trace(error);
+    if (driver.stop != kStopNone) {
+      driver_keep_stop_trace(error);
+    } else {
+      driver_emit_plain_result(value);
+    }
     JS_FreeValue(context, error);
   }
   JS_FreeValue(context, result);
@@ -370,6 +377,7 @@ void driver_run_cell(const char* code, size_t length, const char* filename, bool
 
   // From here on nothing of the user's runs, and a late stop has nothing to stop.
   driver.tearing_down = true;
+  JS_ClearKeptObjects(driver.runtime);
   JS_DropPendingJobs(driver.runtime);
   JS_FreeValue(context, driver.rejections);
   driver.rejections = JS_UNDEFINED;

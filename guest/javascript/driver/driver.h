@@ -58,6 +58,7 @@ char* driver_utf8(JSContext* context, JSValueConst value, size_t* length);
 // Reports that run no JavaScript (report.c).
 void driver_keep_stop_trace(JSValueConst error);
 void driver_emit_interrupted(void);
+void driver_emit_plain_result(JSValueConst value);
 void driver_emit_plain_error(JSValueConst error);
 
 // Defines the module `dormouse:native`.

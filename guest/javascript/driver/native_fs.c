@@ -12,6 +12,16 @@
 
 #include "native.h"
 
+// Permission bits, which the host has beyond WASI (docs/engine-abi.md). The answer is a WASI errno.
+#define HOST(name) __attribute__((import_module("dormouse"), import_name(#name)))
+HOST(fd_chmod) extern int32_t HostFdChmod(int32_t fd, uint32_t mode);
+HOST(path_chmod) extern int32_t HostPathChmod(int32_t directory, int32_t flags, const char* path,
+                                              size_t length, uint32_t mode);
+HOST(fd_mode_get) extern int32_t HostFdMode(int32_t fd, uint32_t* mode);
+HOST(path_mode_get) extern int32_t HostPathMode(int32_t directory, int32_t flags, const char* path,
+                                                size_t length, uint32_t* mode);
+enum { kRootFd = 3, kFollow = 1, kModeBits = 07777, kUmask = 022 };
+
 // A path argument; "" when it holds a NUL, which no file name can.
 typedef struct Path {
   const char* text;
@@ -27,6 +37,17 @@ static Path GetPath(JSContext* context, JSValueConst value) {
 
 static void FreePath(JSContext* context, Path path) {
   JS_FreeCString(context, path.text);
+}
+
+// An absolute path as the host wants it: relative to `/`.
+static const char* FromRoot(const char* path) {
+  path += strspn(path, "/");
+  return path[0] == '\0' ? "." : path;
+}
+
+static int ChangeMode(const char* path, bool follow, uint32_t mode) {
+  const char* relative = FromRoot(path);
+  return HostPathChmod(kRootFd, follow ? kFollow : 0, relative, strlen(relative), mode & kModeBits);
 }
 
 static JSValue Number(JSContext* context, int64_t value) {
@@ -49,7 +70,20 @@ static int GetInt(JSContext* context, JSValueConst value) {
   return number;
 }
 
-// open(path, flags): flags are those of fs.constants, as on Linux.
+// Opens a file; one that this call makes gets the permissions of `mode`.
+static int OpenFile(const char* path, int flags, uint32_t mode) {
+  mode &= kModeBits & ~kUmask;
+  if (!(flags & O_CREAT) || mode == (0666 & ~kUmask)) return open(path, flags, 0666);
+  int fd = open(path, flags | O_EXCL, 0666);
+  if (fd < 0) return errno == EEXIST && !(flags & O_EXCL) ? open(path, flags, 0666) : fd;
+  int error = HostFdChmod(fd, mode);
+  if (error == 0) return fd;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+// open(path, flags, mode): flags are those of fs.constants, as on Linux.
 static JSValue Open(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
   (void)self;
   (void)argc;
@@ -71,7 +105,7 @@ static JSValue Open(JSContext* context, JSValueConst self, int argc, JSValueCons
   if (wanted & 02000) flags |= O_APPEND;
   if (wanted & 0200000) flags |= O_DIRECTORY;
   if (wanted & 0400000) flags |= O_NOFOLLOW;
-  int fd = open(path.text, flags, 0666);
+  int fd = OpenFile(path.text, flags, (uint32_t)GetInt(context, argv[2]));
   int error = errno;
   FreePath(context, path);
   return Number(context, fd >= 0 ? fd : -error);
@@ -128,8 +162,9 @@ static double Nanoseconds(struct timespec time) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-// [device, inode, type, links, size, atime, mtime, ctime], times in ns; type as in S_IFMT.
-static JSValue NewStat(JSContext* context, const struct stat* st) {
+// [device, inode, type, links, size, atime, mtime, ctime, permissions], times in ns; type as in S_IFMT;
+// permissions are -1 where the host has none.
+static JSValue NewStat(JSContext* context, const struct stat* st, double permissions) {
   double type = S_ISDIR(st->st_mode)   ? 0040000
                 : S_ISLNK(st->st_mode) ? 0120000
                 : S_ISCHR(st->st_mode) ? 0020000
@@ -137,7 +172,8 @@ static JSValue NewStat(JSContext* context, const struct stat* st) {
   double fields[] = {(double)st->st_dev,        (double)st->st_ino,
                      type,                      (double)st->st_nlink,
                      (double)st->st_size,       Nanoseconds(st->st_atim),
-                     Nanoseconds(st->st_mtim),  Nanoseconds(st->st_ctim)};
+                     Nanoseconds(st->st_mtim),  Nanoseconds(st->st_ctim),
+                     permissions};
   JSValue array = JS_NewArray(context);
   for (uint32_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
     JS_SetPropertyUint32(context, array, i, JS_NewFloat64(context, fields[i]));
@@ -150,8 +186,12 @@ static JSValue Stat(JSContext* context, JSValueConst self, int argc, JSValueCons
   (void)self;
   struct stat st;
   int result;
+  uint32_t mode = 0;
+  int32_t mode_error = 0;
   if (JS_IsNumber(argv[0])) {
-    result = fstat(GetInt(context, argv[0]), &st);
+    int fd = GetInt(context, argv[0]);
+    result = fstat(fd, &st);
+    if (result == 0) mode_error = HostFdMode(fd, &mode);
   } else {
     Path path = GetPath(context, argv[0]);
     bool follow = argc > 1 && JS_ToBool(context, argv[1]) == 1;
@@ -162,10 +202,29 @@ static JSValue Stat(JSContext* context, JSValueConst self, int argc, JSValueCons
       result = follow ? stat(path.text, &st) : lstat(path.text, &st);
     }
     int error = errno;
+    if (result == 0) {
+      const char* relative = FromRoot(path.text);
+      mode_error = HostPathMode(kRootFd, follow ? kFollow : 0, relative, strlen(relative), &mode);
+    }
     FreePath(context, path);
     errno = error;
   }
-  return result == 0 ? NewStat(context, &st) : Number(context, -errno);
+  if (result != 0) return Number(context, -errno);
+  return NewStat(context, &st, mode_error == 0 ? (double)(mode & kModeBits) : -1);
+}
+
+// chmod(path or fd, mode, follow)
+static JSValue ChangeModeOf(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  uint32_t mode = (uint32_t)GetInt(context, argv[1]);
+  if (JS_IsNumber(argv[0])) {
+    return Number(context, -HostFdChmod(GetInt(context, argv[0]), mode & kModeBits));
+  }
+  Path path = GetPath(context, argv[0]);
+  bool follow = argc < 3 || JS_ToBool(context, argv[2]) == 1;
+  int error = path.valid ? ChangeMode(path.text, follow, mode) : EINVAL;
+  FreePath(context, path);
+  return Number(context, -error);
 }
 
 static int EntryType(const struct dirent* entry) {
@@ -203,11 +262,25 @@ static JSValue ReadDirectory(JSContext* context, JSValueConst self, int argc,
   return Number(context, -error);
 }
 
-typedef enum PathCall { kMkdir, kRmdir, kUnlink, kRename, kSymlink, kLink } PathCall;
+// mkdir(path, mode)
+static JSValue MakeDirectory(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  (void)argc;
+  Path path = GetPath(context, argv[0]);
+  uint32_t mode = (uint32_t)GetInt(context, argv[1]) & kModeBits & ~kUmask;
+  int error = EINVAL;
+  if (path.valid) {
+    error = mkdir(path.text, 0777) == 0 ? 0 : errno;
+    if (error == 0 && mode != (0777 & ~kUmask)) error = ChangeMode(path.text, true, mode);
+  }
+  FreePath(context, path);
+  return Number(context, -error);
+}
+
+typedef enum PathCall { kRmdir, kUnlink, kRename, kSymlink, kLink } PathCall;
 
 static int DoPathCall(int call, const char* first, const char* second) {
   switch (call) {
-    case kMkdir: return mkdir(first, 0777);
     case kRmdir: return rmdir(first);
     case kUnlink: return unlink(first);
     case kRename: return rename(first, second);
@@ -286,13 +359,14 @@ static JSValue Sync(JSContext* context, JSValueConst self, int argc, JSValueCons
 }
 
 const JSCFunctionListEntry native_fs_functions[] = {
-    JS_CFUNC_DEF("open", 2, Open),
+    JS_CFUNC_DEF("open", 3, Open),
     JS_CFUNC_DEF("close", 1, Close),
     JS_CFUNC_DEF("read", 5, Read),
     JS_CFUNC_DEF("write", 5, Write),
     JS_CFUNC_DEF("stat", 2, Stat),
     JS_CFUNC_DEF("readdir", 1, ReadDirectory),
-    JS_CFUNC_MAGIC_DEF("mkdir", 1, PathFunction, kMkdir),
+    JS_CFUNC_DEF("chmod", 3, ChangeModeOf),
+    JS_CFUNC_DEF("mkdir", 2, MakeDirectory),
     JS_CFUNC_MAGIC_DEF("rmdir", 1, PathFunction, kRmdir),
     JS_CFUNC_MAGIC_DEF("unlink", 1, PathFunction, kUnlink),
     JS_CFUNC_MAGIC_DEF("rename", 2, PathFunction, kRename),

@@ -92,6 +92,25 @@ void driver_emit_interrupted(void) {
   EmitError("InternalError", "interrupted", trace ? trace : "InternalError: interrupted");
 }
 
+void driver_emit_plain_result(JSValueConst value) {
+  static const char kUnknown[] = "[value that cannot be shown]";
+  size_t length = 0;
+  char* shown = JS_IsObject(value) || JS_IsSymbol(value)
+                    ? NULL
+                    : driver_utf8(driver.context, value, &length);
+  Text text = {0};
+  PutString(&text, "{\"data\":{\"text/plain\":");
+  if (shown != NULL) {
+    PutJson(&text, shown, length);
+  } else {
+    PutJson(&text, kUnknown, sizeof kUnknown - 1);
+  }
+  PutString(&text, "},\"metadata\":{},\"isResult\":true}");
+  if (!text.full) driver_emit_bytes(1, text.data, text.length);
+  free(text.data);
+  free(shown);
+}
+
 void driver_emit_plain_error(JSValueConst error) {
   JSContext* context = driver.context;
   char* trace = NULL;

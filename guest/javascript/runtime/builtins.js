@@ -22,6 +22,7 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import pathPosix from "node:path/posix";
+import pathWin32 from "node:path/win32";
 import perfHooks from "node:perf_hooks";
 import process from "node:process";
 import querystring from "node:querystring";
@@ -48,7 +49,7 @@ import { builtins } from "dormouse:builtin-names";
 Object.assign(builtins, {
   assert, "assert/strict": assertStrict, async_hooks: asyncHooks, buffer, child_process: childProcess, cluster,
   console, constants, crypto, dgram, dns, events, fs, "fs/promises": fsPromises, http, http2, https, module, net,
-  os, path, "path/posix": pathPosix, perf_hooks: perfHooks, process, querystring, readline,
+  os, path, "path/posix": pathPosix, "path/win32": pathWin32, perf_hooks: perfHooks, process, querystring, readline,
   "readline/promises": readlinePromises, stream, "stream/consumers": streamConsumers,
   "stream/promises": streamPromises, string_decoder: stringDecoder, timers, "timers/promises": timersPromises, tls,
   tty, url, util, "util/types": utilTypes, v8, vm, worker_threads: workerThreads, zlib,

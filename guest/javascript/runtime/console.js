@@ -3,6 +3,7 @@
 import { monotonicMs, writeText } from "dormouse:native";
 import { formatWithOptions } from "dormouse:inspect/format";
 import { inspect } from "dormouse:inspect/inspect";
+import { withIntrinsics } from "dormouse:intrinsics";
 import { renderTable } from "dormouse:table";
 
 const kOptions = { breakLength: 80 };
@@ -32,11 +33,11 @@ export class Console {
   }
 
   log(...items) {
-    this.#print(1, formatWithOptions(kOptions, ...items));
+    this.#print(1, withIntrinsics(() => formatWithOptions(kOptions, ...items)));
   }
 
   error(...items) {
-    this.#print(2, formatWithOptions(kOptions, ...items));
+    this.#print(2, withIntrinsics(() => formatWithOptions(kOptions, ...items)));
   }
 
   dir(value, options) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The globals that Node has and the engine does not.
+import { compareStrings } from "dormouse:collation";
 import { console } from "dormouse:console";
 import { Buffer } from "node:buffer";
 import { readInput, process } from "dormouse:process";
@@ -54,6 +55,8 @@ for (const name of ["Collator", "DateTimeFormat", "DisplayNames", "ListFormat", 
 }
 Object.defineProperty(Intl, Symbol.toStringTag, { value: "Intl", configurable: true });
 
+const hidden = (value) => ({ value, writable: true, configurable: true, enumerable: false });
+
 // Locale-dependent methods must not ignore what they are asked for.
 function guardLocale(prototype, name, isPlain) {
   const original = prototype[name];
@@ -93,14 +96,15 @@ function installLocaleGuards() {
   for (const name of ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"]) {
     guardLocale(Date.prototype, name, plainDate);
   }
+  Object.defineProperty(String.prototype, "localeCompare", hidden({
+    localeCompare(that, locales, options) { return compareStrings(String(this), `${that}`, locales, options); },
+  }.localeCompare));
   for (const prototype of [Number.prototype, BigInt.prototype]) {
     Object.defineProperty(prototype, "toLocaleString", { configurable: true, writable: true, value: {
       toLocaleString(locales, options) { return groupedNumber.call(this, locales, options); },
     }.toLocaleString });
   }
 }
-
-const hidden = (value) => ({ value, writable: true, configurable: true, enumerable: false });
 
 export function installGlobals() {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = timers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The application/json form of a result: plain data only, small, and strict JSON.
 import { className } from "dormouse:native";
-import { getOwnPropertyDescriptor, getPrototypeOf, isArray, keys, toWellFormed } from "dormouse:primordials";
+import { getOwnPropertyDescriptor, getPrototypeOf, isArray, join, keys, toWellFormed } from "dormouse:primordials";
 
 const kMaxItems = 5000;
 const kMaxDepth = 32;
@@ -59,7 +59,7 @@ function writeArray(array, budget, parents) {
     budget.items--;
     parts.push(text);
   }
-  return `[${parts.join(",")}]`;
+  return `[${join(parts, ",")}]`;
 }
 
 function writeObject(object, budget, parents) {
@@ -75,5 +75,5 @@ function writeObject(object, budget, parents) {
     if (budget.items < 0 || budget.characters < 0) return kNotJson;
     parts.push(`${JSON.stringify(toWellFormed(key))}:${text}`);
   }
-  return `{${parts.join(",")}}`;
+  return `{${join(parts, ",")}}`;
 }

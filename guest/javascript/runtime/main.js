@@ -3,21 +3,23 @@
 import { setHooks } from "dormouse:native";
 import "dormouse:builtins";
 import { installGlobals } from "dormouse:globals";
+import { captureIntrinsics, withIntrinsics } from "dormouse:intrinsics";
 import { fillImportMeta, loadModule, resolveImport } from "dormouse:modules";
 import { reportError, safeInspect, showResult } from "dormouse:output";
 import { process } from "dormouse:process";
 import { beginRun, endRun, markBirth } from "dormouse:state";
 import { dropTimers, runTicks, runTimers } from "dormouse:timers";
-import { loadTranspilers, transpileCell } from "dormouse:typescript";
+import { hasTranspilers, loadTranspilers, transpileCell } from "dormouse:typescript";
 import { writeText } from "dormouse:native";
 
 // True when the program registered a handler for it and so the run goes on.
 function handleUncaught(error, origin) {
-  if (origin === "unhandledRejection" && process.listenerCount("unhandledRejection") > 0) {
+  const count = (name) => withIntrinsics(() => process.listenerCount(name));
+  if (origin === "unhandledRejection" && count("unhandledRejection") > 0) {
     process.emit("unhandledRejection", error, Promise.reject(error).catch(() => {}));
     return true;
   }
-  if (process.listenerCount("uncaughtException") === 0) return false;
+  if (count("uncaughtException") === 0) return false;
   process.emit("uncaughtException", error, origin);
   return true;
 }
@@ -28,7 +30,9 @@ function warnRejection(error) {
 
 installGlobals();
 loadTranspilers();
+captureIntrinsics();
 setHooks({
   beginRun, endRun, markBirth, dropTimers, runTicks, runTimers, handleUncaught, warnRejection, reportError,
-  showResult, resolveImport, loadModule, fillImportMeta, transpile: transpileCell,
+  showResult, resolveImport, loadModule, fillImportMeta, hasTranspilers,
+  transpile: transpileCell,
 });

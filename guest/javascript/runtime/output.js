@@ -2,6 +2,7 @@
 // What leaves a run besides its two streams: the result, display(), the error.
 import { emit } from "dormouse:native";
 import { toWellFormed } from "dormouse:primordials";
+import { withIntrinsics } from "dormouse:intrinsics";
 import { inspect } from "dormouse:inspect/inspect";
 import { errorHeader, errorStack } from "dormouse:inspect/errors";
 import { isError } from "dormouse:types";
@@ -19,13 +20,14 @@ function clip(text) {
 
 // One output event. `parts` is a list of [mime, JSON text].
 function emitOutput(parts, isResult, metadata = "{}") {
-  const data = parts.map(([mime, json]) => `${quote(mime)}:${json}`).join(",");
+  let data = "";
+  for (let i = 0; i < parts.length; i++) data += `${i === 0 ? "" : ","}${quote(parts[i][0])}:${parts[i][1]}`;
   emit(1, `{"data":{${data}},"metadata":${metadata},"isResult":${isResult}}`);
 }
 
 export function safeInspect(value, options) {
   try {
-    return inspect(value, options);
+    return withIntrinsics(() => inspect(value, options));
   } catch (error) {
     let reason = "";
     try {
@@ -42,6 +44,10 @@ function textOf(value) {
 }
 
 export function showResult(value) {
+  withIntrinsics(() => emitResult(value));
+}
+
+function emitResult(value) {
   const bundle = mimeBundle(value);
   if (bundle !== undefined) {
     try {
@@ -172,9 +178,14 @@ function plainName(error) {
 }
 
 export function reportError(error) {
+  withIntrinsics(() => emitError(error));
+}
+
+function emitError(error) {
   const { name, message, lines } = describeError(error);
   const frame = /^\s+at (?:.*\()?cell-\d+:(\d+):\d+\)?$/.exec(lines.find((line) => /^\s+at /.test(line)) ?? "");
   const lineNumber = frame === null ? "" : `,"lineNumber":${frame[1]}`;
-  emit(2, `{"name":${quote(name)},"message":${quote(clip(message))},"traceback":` +
-    `[${lines.map((line) => quote(clip(line))).join(",")}]${lineNumber}}`);
+  let traceback = "";
+  for (let i = 0; i < lines.length; i++) traceback += `${i === 0 ? "" : ","}${quote(clip(lines[i]))}`;
+  emit(2, `{"name":${quote(name)},"message":${quote(clip(message))},"traceback":[${traceback}]${lineNumber}}`);
 }

@@ -30,8 +30,9 @@ export function loadTranspilers() {
 
 // The first use of the compiler builds tables that should be part of the boot image.
 function warmUp() {
+  transpileCell("type A = 1; interface I { a?: number } abstract class K<T> implements I { declare z: T; constructor(private p: T, readonly q = 1) {} } const o = {} as const satisfies object;", "warm");
   transpileCell("enum A { B } let x: number = A.B as any; import {y} from 'y'; export const z = 1;", "warm");
-  transpileCell("namespace N { export const a: number = 1 } function d(c: any, k: any) {} @d class C<T> { constructor(private p: T) {} }", "warm");
+  transpileCell("namespace N { export const a: number = 1 } function d(c: any, k: any) {} @d class C<T> { @d m(): void {} @d accessor x = 1; constructor(private p: T) {} } import q = require('q')", "warm");
 }
 
 export const hasTranspilers = () => sucrase !== undefined;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for the worker: runs engine.wasm under node's WASI, one Engine per context.
-import { readFileSync, readdirSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync } from "node:fs";
+import { readFileSync, readdirSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync, chmodSync, statSync, lstatSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { WASI } from "node:wasi";
 import { tmpdir } from "node:os";
@@ -52,12 +52,37 @@ export class Engine {
         const text = Buffer.from(this.memory.buffer, address, length).toString("utf8");
         this.emitted.push({ kind, ...JSON.parse(text) });
       },
+      ...this.permissions(),
     };
     this.instance = new WebAssembly.Instance(compiled(wasmPath), imports);
     this.wasi.initialize(this.instance);
     this.memory = this.instance.exports.memory;
     this.boot(wasmPath, rootfs);
     this.runs = 0;
+  }
+
+  // Permission bits, by path; node's WASI does not tell which file a descriptor is.
+  permissions() {
+    const kNoSys = 52;
+    const at = (path, length) => join(this.root, Buffer.from(this.memory.buffer, path, length).toString("utf8"));
+    const attempt = (action) => {
+      try {
+        action();
+        return 0;
+      } catch (error) {
+        return error.code === "ENOENT" ? 44 : 63;
+      }
+    };
+    return {
+      fd_dup: () => kNoSys,
+      fd_chmod: () => 0,
+      fd_mode_get: () => kNoSys,
+      path_chmod: (directory, flags, path, length, mode) => attempt(() => chmodSync(at(path, length), mode)),
+      path_mode_get: (directory, flags, path, length, result) => attempt(() => {
+        const { mode } = (flags & 1 ? statSync : lstatSync)(at(path, length));
+        new DataView(this.memory.buffer).setUint32(result, mode & 0o7777, true);
+      }),
+    };
   }
 
   // Boots once for each engine; later contexts start from a copy of that memory, as under the worker.

@@ -18,6 +18,9 @@ void BindOptional(Query& query, const std::optional<std::int64_t>& value) {
 
 Result<void> Applier::Apply(const Transaction& transaction) {
   for (const auto& row : transaction.api_keys) DORMOUSE_TRY(PutApiKey(row));
+  for (const auto& id : transaction.dropped_api_keys) DORMOUSE_TRY(DropApiKey(id));
+  for (const auto& [id, used_ms] : transaction.used_api_keys) DORMOUSE_TRY(TouchApiKey(id, used_ms));
+  for (const auto& row : transaction.projects) DORMOUSE_TRY(AddProject(row));
   for (const auto& row : transaction.sandboxes) DORMOUSE_TRY(PutSandbox(row));
   for (const auto& row : transaction.contexts) DORMOUSE_TRY(PutContext(row));
   for (const auto& touched : transaction.touched) DORMOUSE_TRY(Touch(touched));
@@ -36,19 +39,14 @@ Result<void> Applier::Apply(const Transaction& transaction) {
   }
   for (const auto& id : transaction.dropped_contexts) DORMOUSE_TRY(DropContext(id));
   for (const auto& id : transaction.dropped_sandbox_data) DORMOUSE_TRY(DropSandboxData(id));
+  for (const auto& row : transaction.usage) DORMOUSE_TRY(AddUsage(row));
+  for (const auto& scope : transaction.dropped_answers) DORMOUSE_TRY(DropAnswer(scope));
+  for (const auto& row : transaction.answers) DORMOUSE_TRY(PutAnswer(row));
+  DORMOUSE_TRY(ApplyWorkspaceRuns(transaction));
   DORMOUSE_TRY(SettleSegments());
   return SettleContents();
 }
 
-Result<void> Applier::PutApiKey(const ApiKeyRow& row) {
-  Query query(database_,
-              "INSERT OR REPLACE INTO api_keys(id, name, lookup, secret_sha256, last4, created_ms, "
-              "revoked_ms) VALUES(?, ?, ?, ?, ?, ?, ?)");
-  query.Text(row.id).Text(row.name).Text(row.lookup).Blob(row.secret_sha256.View());
-  query.Text(row.last4).Int(row.created_ms);
-  BindOptional(query, row.revoked_ms);
-  return query.Run();
-}
 
 Result<void> Applier::PutSandbox(const SandboxRow& row) {
   const std::string metadata = EncodeMap(row.metadata);

@@ -32,6 +32,12 @@ class Applier {
 
  private:
   Result<void> PutApiKey(const ApiKeyRow& row);
+  Result<void> DropApiKey(const std::string& id);
+  Result<void> TouchApiKey(const std::string& id, std::int64_t last_used_ms);
+  Result<void> AddProject(const ProjectRow& row);
+  Result<void> AddUsage(const UsageRow& row);
+  Result<void> PutAnswer(const AnswerRow& row);
+  Result<void> DropAnswer(const Sha256Digest& scope);
   Result<void> PutSandbox(const SandboxRow& row);
   Result<void> PutContext(const ContextRow& row);
   Result<void> Touch(const Transaction::Touched& touched);
@@ -40,6 +46,13 @@ class Applier {
   Result<void> DropGeneration(const std::string& context_id, std::uint64_t number);
   Result<void> DropContext(const std::string& context_id);
   Result<void> DropSandboxData(const std::string& sandbox_id);
+  // workspace_run_applier.cc
+  Result<void> ApplyWorkspaceRuns(const Transaction& transaction);
+  Result<void> PutWorkspaceRun(const WorkspaceRunRow& row);
+  Result<void> AddWorkspaceRunEvent(const WorkspaceRunEventRow& row);
+  Result<void> PutWorkspaceUpload(const WorkspaceUploadRow& row);
+  Result<void> DropWorkspaceUpload(const std::string& id);
+  Result<void> DropWorkspaceRun(const std::string& id);
   Result<void> AddContent(const ContentRow& row);
   Result<void> ApplyTree(const TreeChange& change);
   Result<void> AddArtifact(const ArtifactRow& row);

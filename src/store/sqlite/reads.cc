@@ -17,6 +17,7 @@ constexpr std::string_view kSandboxPage =
     "SELECT id, org_id, project_id, template_slug, ttl_ms, expires_ms, metadata, created_ms, "
     "last_used_ms, destroyed_ms, destroyed_reason FROM sandboxes s "
     "WHERE (created_ms, id) < (?, ?) AND (? OR destroyed_ms IS NULL) AND (? = '' OR project_id = ?) "
+    "AND (? = '[]' OR project_id IN (SELECT value FROM json_each(?))) "
     "AND NOT EXISTS (SELECT 1 FROM json_each(?) f WHERE NOT EXISTS ("
     "SELECT 1 FROM json_each(s.metadata) m WHERE m.key = f.key AND m.value = f.value)) "
     "ORDER BY created_ms DESC, id DESC LIMIT ?";
@@ -75,26 +76,6 @@ Result<std::vector<Row>> Collect(Query& query, Make make) {
 
 }  // namespace
 
-Result<std::vector<ApiKeyRow>> SqliteStore::ReadApiKeys() {
-  DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
-  Query query(*database,
-              "SELECT id, name, lookup, secret_sha256, last4, created_ms, revoked_ms FROM api_keys "
-              "ORDER BY created_ms");
-  return Collect<ApiKeyRow>(query, [](const Query& row) -> Result<ApiKeyRow> {
-    ApiKeyRow key;
-    key.id = row.TextAt(0);
-    key.name = row.TextAt(1);
-    key.lookup = row.TextAt(2);
-    const auto digest = Sha256Digest::FromBytes(row.TextAt(3));
-    if (!digest) return Error(ErrorCode::kCorrupt, "a stored key does not decode");
-    key.secret_sha256 = *digest;
-    key.last4 = row.TextAt(4);
-    key.created_ms = row.IntAt(5);
-    key.revoked_ms = OptionalInt(row, 6);
-    return key;
-  });
-}
-
 Result<std::optional<SandboxRow>> SqliteStore::ReadSandbox(std::string_view id) {
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database, kSandboxById);
@@ -107,11 +88,12 @@ Result<std::optional<SandboxRow>> SqliteStore::ReadSandbox(std::string_view id) 
 Result<std::vector<SandboxRow>> SqliteStore::ReadSandboxes(const SandboxQuery& request) {
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   const std::string filter = EncodeMap(request.metadata);
+  const std::string projects = EncodeList(request.project_ids);
   Query query(*database, kSandboxPage);
   query.Int(request.after ? request.after->first : INT64_MAX);
   query.Text(request.after ? std::string_view(request.after->second) : std::string_view());
   query.Int(request.destroyed ? 1 : 0).Text(request.project_id).Text(request.project_id);
-  query.Text(filter).Int(request.limit);
+  query.Text(projects).Text(projects).Text(filter).Int(request.limit);
   return Collect<SandboxRow>(query, SandboxOf);
 }
 

@@ -69,11 +69,67 @@ CREATE INDEX artifacts_by_expiry ON artifacts(expires_ms)
   WHERE expires_ms IS NOT NULL AND deleted_ms IS NULL;
 CREATE INDEX artifacts_by_deletion ON artifacts(deleted_ms) WHERE deleted_ms IS NOT NULL;
 )sql",
+    // Keys with scopes, projects, usage, answers to repeated requests. Keys of before may do everything ('*'), and
+    // what was made before belongs to the default project.
+    R"sql(
+ALTER TABLE api_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT '*';
+ALTER TABLE api_keys ADD COLUMN project_ids TEXT NOT NULL DEFAULT '';
+ALTER TABLE api_keys ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE api_keys ADD COLUMN last_used_ms INTEGER;
+
+CREATE TABLE projects(
+  id TEXT PRIMARY KEY, org_id TEXT NOT NULL, name TEXT NOT NULL, created_ms INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta(key, value) VALUES('org_id', 'org_' || lower(hex(randomblob(10))));
+INSERT INTO projects(id, org_id, name, created_ms)
+  SELECT 'prj_' || lower(hex(randomblob(10))), value, 'Default',
+    CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) FROM meta WHERE key = 'org_id';
+INSERT INTO meta(key, value) SELECT 'default_project_id', id FROM projects;
+UPDATE sandboxes SET org_id = (SELECT value FROM meta WHERE key = 'org_id'),
+  project_id = (SELECT value FROM meta WHERE key = 'default_project_id');
+UPDATE artifacts SET org_id = (SELECT value FROM meta WHERE key = 'org_id'),
+  project_id = (SELECT value FROM meta WHERE key = 'default_project_id');
+CREATE INDEX sandboxes_by_template ON sandboxes(template_slug) WHERE destroyed_ms IS NULL;
+
+CREATE TABLE usage(
+  day INTEGER NOT NULL, project_id TEXT NOT NULL, metric TEXT NOT NULL, amount INTEGER NOT NULL,
+  PRIMARY KEY(day, project_id, metric)) WITHOUT ROWID;
+
+CREATE TABLE answers(
+  id INTEGER PRIMARY KEY, scope BLOB NOT NULL UNIQUE, fingerprint BLOB NOT NULL, status INTEGER NOT NULL,
+  content_type TEXT NOT NULL, body_kept INTEGER NOT NULL, completed_ms INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, headers TEXT NOT NULL, body BLOB NOT NULL);
+)sql",
+    R"sql(
+CREATE TABLE workspace_runs(
+  id TEXT PRIMARY KEY, org_id TEXT NOT NULL, project_id TEXT NOT NULL, status TEXT NOT NULL,
+  command TEXT NOT NULL, template_id TEXT NOT NULL, template_slug TEXT NOT NULL,
+  template_version TEXT NOT NULL, template_version_id TEXT NOT NULL, sandbox_id TEXT NOT NULL,
+  owns_sandbox INTEGER NOT NULL, keep_sandbox INTEGER NOT NULL, metadata TEXT NOT NULL,
+  source_metadata TEXT NOT NULL, artifacts TEXT NOT NULL, timeout_ms INTEGER,
+  archive_digest BLOB, archive_bytes INTEGER NOT NULL, uploaded_ms INTEGER NOT NULL,
+  archive_stored INTEGER NOT NULL, created_ms INTEGER NOT NULL, started_ms INTEGER,
+  finished_ms INTEGER, exit_code INTEGER, failure_reason TEXT NOT NULL,
+  failure_class TEXT NOT NULL, cleanup_status TEXT NOT NULL, artifact_ids TEXT NOT NULL,
+  artifact_errors TEXT NOT NULL, last_seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX workspace_runs_by_age ON workspace_runs(created_ms DESC, id DESC);
+CREATE INDEX workspace_runs_by_end ON workspace_runs(finished_ms) WHERE finished_ms IS NOT NULL;
+CREATE INDEX workspace_runs_open ON workspace_runs(created_ms) WHERE finished_ms IS NULL;
+CREATE TABLE workspace_run_events(
+  run_id TEXT NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, created_ms INTEGER NOT NULL,
+  data TEXT NOT NULL, path TEXT NOT NULL, code TEXT NOT NULL, size_bytes INTEGER NOT NULL,
+  PRIMARY KEY(run_id, seq)) WITHOUT ROWID;
+CREATE TABLE workspace_uploads(
+  id TEXT PRIMARY KEY, run_id TEXT NOT NULL, status TEXT NOT NULL, digest BLOB NOT NULL,
+  size_bytes INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL)
+  WITHOUT ROWID;
+CREATE INDEX workspace_uploads_by_run ON workspace_uploads(run_id);
+CREATE INDEX workspace_uploads_by_expiry ON workspace_uploads(expires_ms);
+)sql",
 };
 
 }  // namespace
 
-Result<void> Migrate(Database& database) {
+Result<void> Migrate(Database& database, std::int64_t target) {
   std::int64_t version = 0;
   {
     Query query(database, "PRAGMA user_version");
@@ -86,7 +142,7 @@ Result<void> Migrate(Database& database) {
                                            std::to_string(version) + ", this server knows up to " +
                                            std::to_string(newest));
   }
-  for (; version < newest; ++version) {
+  for (; version < (target == kNewestVersion ? newest : target); ++version) {
     const std::string script = "BEGIN IMMEDIATE;" + std::string(kSteps[version]) +
                                "PRAGMA user_version = " + std::to_string(version + 1) + "; COMMIT;";
     const Result<void> migrated = database.Execute(script.c_str());

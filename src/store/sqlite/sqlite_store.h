@@ -25,10 +25,18 @@ class SqliteStore final : public Store {
   ContentPins& pins() override { return pins_; }
 
   Result<std::vector<ApiKeyRow>> ReadApiKeys() override;
+  Result<OrganizationRow> ReadOrganization() override;
+  Result<std::vector<ProjectRow>> ReadProjects() override;
+  Result<std::vector<UsageRow>> ReadUsage(std::int64_t first_day) override;
+  Result<std::vector<AnswerInfo>> ReadAnswerInfos() override;
+  Result<std::optional<AnswerRow>> ReadAnswer(const Sha256Digest& scope) override;
   Result<std::optional<SandboxRow>> ReadSandbox(std::string_view id) override;
   Result<std::vector<SandboxRow>> ReadSandboxes(const SandboxQuery& query) override;
   Result<std::vector<std::string>> ReadExpiredSandboxes(std::int64_t now_ms,
                                                         std::uint32_t limit) override;
+  Result<std::vector<std::string>> ReadIdleSandboxes(std::string_view template_slug,
+                                                     std::int64_t unused_since_ms,
+                                                     std::uint32_t limit) override;
   Result<std::vector<ContextRow>> ReadContexts(std::string_view sandbox_id) override;
   Result<std::vector<GenerationRow>> ReadGenerations(std::string_view context_id) override;
   Result<std::vector<LoadedSegment>> ReadSegments(const std::vector<SegmentRef>& refs) override;
@@ -43,6 +51,20 @@ class SqliteStore final : public Store {
   Result<std::vector<std::string>> ReadOldTombstones(std::int64_t deleted_before_ms,
                                                      std::uint32_t limit) override;
   Result<StoreTotals> ReadTotals() override;
+  Result<std::optional<WorkspaceRunRow>> ReadWorkspaceRun(std::string_view id) override;
+  Result<std::vector<WorkspaceRunRow>> ReadWorkspaceRuns(const WorkspaceRunQuery& query) override;
+  Result<std::vector<WorkspaceRunRow>> ReadActiveWorkspaceRuns() override;
+  Result<std::vector<std::string>> ReadOldWorkspaceRuns(std::int64_t ended_before_ms,
+                                                        std::uint32_t limit) override;
+  Result<std::vector<std::string>> ReadForgottenWorkspaceRuns(std::int64_t created_before_ms,
+                                                              std::uint32_t limit) override;
+  Result<std::vector<WorkspaceRunEventRow>> ReadWorkspaceRunEvents(std::string_view run_id,
+                                                                   std::int64_t after_seq,
+                                                                   std::uint32_t limit) override;
+  Result<std::optional<WorkspaceUploadRow>> ReadWorkspaceUpload(std::string_view id) override;
+  Result<std::vector<WorkspaceUploadRow>> ReadWorkspaceUploads(std::string_view run_id) override;
+  Result<std::vector<WorkspaceUploadRow>> ReadExpiredWorkspaceUploads(std::int64_t now_ms,
+                                                                      std::uint32_t limit) override;
 
   boost::asio::awaitable<Result<std::size_t>> SweepContents(std::size_t limit) override;
   Result<std::size_t> SweepOrphanFiles() override;

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <thread>
 
+#include "store/sqlite/database.h"
+#include "store/sqlite/schema.h"
 #include "store/store.h"
 #include "store/testing.h"
 
@@ -312,6 +314,95 @@ TEST(SqliteStore, SandboxesAreListedNewestFirstInPages) {
   EXPECT_EQ(store->ReadSandboxes(filtered)->size(), 1u);
   filtered.metadata["n"] = "3";
   EXPECT_EQ(store->ReadSandboxes(filtered)->size(), 0u);
+}
+
+TEST(SqliteStore, KeysAndSandboxesOfTheFirstVersionAreTakenOver) {
+  TemporaryDirectory directory;
+  {
+    auto database =
+        sqlite::Database::Open(directory.path() / "dormouse.db", sqlite::Database::Mode::kReadWrite);
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE(sqlite::Migrate(**database, 1).ok());
+    const std::string digest(64, '0');
+    const std::string rows =
+        "INSERT INTO api_keys VALUES('key_1', 'admin', 'lookup', x'" + digest + "', 'abcd', 5, NULL);"
+        "INSERT INTO sandboxes VALUES('sbx_1', 'org_default', 'prj_default', 'base', 0, NULL, '{}', "
+        "1, 1, NULL, '');";
+    ASSERT_TRUE((*database)->Execute(rows.c_str()).ok());
+  }
+  const auto store = Open(Options(directory));
+  const auto organization = store->ReadOrganization();
+  ASSERT_TRUE(organization.ok());
+  EXPECT_TRUE(organization->id.starts_with("org_"));
+  const auto projects = store->ReadProjects();
+  ASSERT_EQ(projects->size(), 1u);
+  EXPECT_EQ((*projects)[0].id, organization->default_project_id);
+  EXPECT_GT((*projects)[0].created_ms, 1'600'000'000'000);
+  const auto keys = store->ReadApiKeys();
+  ASSERT_EQ(keys->size(), 1u);
+  EXPECT_TRUE((*keys)[0].all_scopes);
+  EXPECT_TRUE((*keys)[0].project_ids.empty());
+  EXPECT_FALSE((*keys)[0].last_used_ms.has_value());
+  const auto sandbox = store->ReadSandbox("sbx_1");
+  EXPECT_EQ((*sandbox)->org_id, organization->id);
+  EXPECT_EQ((*sandbox)->project_id, organization->default_project_id);
+}
+
+TEST(SqliteStore, UsageAddsUp) {
+  TemporaryDirectory directory;
+  const auto store = Open(Options(directory));
+  Transaction transaction;
+  transaction.usage = {{10, "prj", "runs", 1}, {10, "prj", "runs", 2}, {9, "prj", "runs", 5}};
+  ASSERT_TRUE(Await(store->Commit(std::move(transaction))).ok());
+  const auto rows = store->ReadUsage(10);
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ((*rows)[0].amount, 3);
+  EXPECT_EQ(store->ReadUsage(0)->size(), 2u);
+}
+
+TEST(SqliteStore, AnswersAreReplacedAndDropped) {
+  TemporaryDirectory directory;
+  const auto store = Open(Options(directory));
+  AnswerRow row;
+  row.scope = Sha256("scope");
+  row.fingerprint = Sha256("request");
+  row.status = 201;
+  row.headers = {{"name", "value"}};
+  row.body = std::string("a\0b", 3);
+  row.completed_ms = 7;
+  for (const int completed_ms : {7, 8}) {
+    row.completed_ms = completed_ms;
+    Transaction transaction;
+    transaction.answers = {row};
+    ASSERT_TRUE(Await(store->Commit(std::move(transaction))).ok());
+  }
+  ASSERT_EQ(store->ReadAnswerInfos()->size(), 1u);
+  EXPECT_EQ((*store->ReadAnswerInfos())[0].completed_ms, 8);
+  const auto read = store->ReadAnswer(row.scope);
+  ASSERT_TRUE(read.ok() && *read);
+  EXPECT_EQ((*read)->body, row.body);
+  EXPECT_EQ((*read)->headers, row.headers);
+  EXPECT_EQ((*read)->fingerprint, row.fingerprint);
+  Transaction drop;
+  drop.dropped_answers = {row.scope};
+  ASSERT_TRUE(Await(store->Commit(std::move(drop))).ok());
+  EXPECT_FALSE(store->ReadAnswer(row.scope)->has_value());
+}
+
+TEST(SqliteStore, SandboxesAreFilteredByProjects) {
+  TemporaryDirectory directory;
+  const auto store = Open(Options(directory));
+  Transaction transaction;
+  for (const char* project : {"a", "b", "c"}) {
+    transaction.sandboxes.push_back(MakeSandbox(std::string("sbx_") + project));
+    transaction.sandboxes.back().project_id = project;
+  }
+  ASSERT_TRUE(Await(store->Commit(std::move(transaction))).ok());
+  SandboxQuery query;
+  query.project_ids = {"a", "c", "none"};
+  EXPECT_EQ(store->ReadSandboxes(query)->size(), 2u);
+  query.project_id = "b";
+  EXPECT_TRUE(store->ReadSandboxes(query)->empty());
 }
 
 TEST(SqliteStore, UnplacedAndOrphanedFilesAreRemovedAtTheNextStart) {

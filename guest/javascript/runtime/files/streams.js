@@ -69,11 +69,12 @@ export class WriteStream extends Writable {
   #position;
 
   constructor(path, options) {
-    const { fd, flags = "w", encoding, start, autoClose = true } = optionsOf(options);
+    const { fd, flags = "w", mode = 0o666, encoding, start, autoClose = true } = optionsOf(options);
     super({ decodeStrings: true, defaultEncoding: encoding ?? "utf8" });
     this.path = path;
     this.fd = fd ?? null;
     this.flags = flags;
+    this.mode = mode;
     this.autoClose = autoClose;
     this.bytesWritten = 0;
     this.#position = start;
@@ -81,7 +82,7 @@ export class WriteStream extends Writable {
 
   _construct(callback) {
     try {
-      this.fd ??= sync.openSync(this.path, this.flags);
+      this.fd ??= sync.openSync(this.path, this.flags, this.mode);
       callback();
       this.emit("open", this.fd);
       this.emit("ready");

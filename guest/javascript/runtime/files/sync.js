@@ -31,9 +31,20 @@ function checkFd(fd) {
   return fd;
 }
 
+// A number, or its octal digits.
+function modeOf(mode, fallback, name = "mode") {
+  if (mode === undefined || mode === null) {
+    if (fallback !== undefined) return fallback;
+  } else if (typeof mode === "string") {
+    if (/^[0-7]+$/.test(mode)) return Number.parseInt(mode, 8);
+    throw argumentValueError(name, mode, "must be a 32-bit unsigned integer or an octal string");
+  }
+  check.integer(mode, name, 0, 4294967295);
+  return mode;
+}
+
 export function openSync(path, flags = "r", mode = 0o666) {
-  void mode;
-  return demand(native.open(systemPath(path), openFlags(flags)), "open", toPath(path));
+  return demand(native.open(systemPath(path), openFlags(flags), modeOf(mode, 0o666)), "open", toPath(path));
 }
 
 export function closeSync(fd) {
@@ -143,13 +154,13 @@ function toBytes(data, encoding) {
 }
 
 export function writeFileSync(path, data, options) {
-  const { encoding, flag } = optionsOf(options);
+  const { encoding, flag, mode } = optionsOf(options);
   const bytes = toBytes(data, encoding);
   if (isFd(path)) {
     writeAll(path, bytes);
     return;
   }
-  const fd = openSync(path, flag ?? "w");
+  const fd = openSync(path, flag ?? "w", mode);
   try {
     writeAll(fd, bytes);
   } finally {
@@ -190,8 +201,9 @@ export function existsSync(path) {
 }
 
 export function accessSync(path, mode = constants.F_OK) {
-  void mode;
-  demand(native.stat(systemPath(path), true), "access", toPath(path));
+  const info = demand(native.stat(systemPath(path), true), "access", toPath(path));
+  const owner = info[8] < 0 ? 7 : info[8] >> 6;
+  if ((mode & 7 & ~owner) !== 0) throw systemError(-2, "access", toPath(path));
 }
 
 function entriesOf(absolute, given) {
@@ -222,8 +234,9 @@ export function readdirSync(path, options) {
 }
 
 export function mkdirSync(path, options) {
+  const mode = modeOf(typeof options === "object" ? options?.mode : options, 0o777);
   if (typeof options !== "object" || options?.recursive !== true) {
-    demand(native.mkdir(systemPath(path).replace(/(?<=.)\/+$/, "")), "mkdir", toPath(path));
+    demand(native.mkdir(systemPath(path).replace(/(?<=.)\/+$/, ""), mode), "mkdir", toPath(path));
     return undefined;
   }
   const parts = normalize(systemPath(path)).split("/").slice(1);
@@ -231,7 +244,7 @@ export function mkdirSync(path, options) {
   let first;
   for (const part of parts) {
     current += `/${part}`;
-    const status = native.mkdir(current);
+    const status = native.mkdir(current, mode);
     if (status === 0) {
       first ??= current;
       continue;
@@ -290,10 +303,12 @@ export function copyFileSync(from, to, mode = 0) {
   try {
     const info = native.stat(source);
     if (typeof info !== "number" && info[2] === kDirectory) throw systemError(-31, "copyfile", toPath(from), toPath(to));
+    const permissions = typeof info === "number" || info[8] < 0 ? 0o666 : info[8];
     const target = demand(native.open(systemPath(to),
-      openFlags(mode & constants.COPYFILE_EXCL ? "wx" : "w")), "copyfile", toPath(from), toPath(to));
+      openFlags(mode & constants.COPYFILE_EXCL ? "wx" : "w"), permissions), "copyfile", toPath(from), toPath(to));
     try {
       writeAll(target, readAll(source));
+      if (info[8] >= 0) native.chmod(target, permissions);
     } finally {
       native.close(target);
     }
@@ -317,6 +332,7 @@ export function cpSync(from, to, options = {}) {
     }
     mkdirSync(to, { recursive: true });
     for (const name of readdirSync(from)) cpSync(`${toPath(from)}/${name}`, `${toPath(to)}/${name}`, options);
+    chmodSync(to, info.mode & 0o7777);
   } else if (options.force === false && existsSync(to)) {
     if (options.errorOnExist === true) throw codedError(Error, "ERR_FS_CP_EEXIST", `Target already exists: ${toPath(to)}`);
   } else {
@@ -396,11 +412,14 @@ export function truncateSync(path, length = 0) {
 export const fsyncSync = (fd) => void demand(native.fsync(checkFd(fd)), "fsync");
 export const fdatasyncSync = (fd) => void demand(native.fsync(checkFd(fd)), "fdatasync");
 
-// Permissions and owners cannot be set from inside; asking for it on a file that exists is no error,
-// so that copying a file never fails on account of its metadata.
-export const chmodSync = (path) => void demand(native.stat(systemPath(path), true), "chmod", toPath(path));
-export const lchmodSync = (path) => void demand(native.stat(systemPath(path), false), "lchmod", toPath(path));
-export const fchmodSync = (fd) => void demand(native.stat(checkFd(fd)), "fchmod");
+export const chmodSync = (path, mode) =>
+  void demand(native.chmod(systemPath(path), modeOf(mode), true), "chmod", toPath(path));
+export const lchmodSync = (path, mode) =>
+  void demand(native.chmod(systemPath(path), modeOf(mode), false), "lchmod", toPath(path));
+export const fchmodSync = (fd, mode) => void demand(native.chmod(checkFd(fd), modeOf(mode)), "fchmod");
+
+// Owners cannot be set from inside; asking for it on a file that exists is no error, so that copying a file
+// never fails on account of its metadata.
 export const chownSync = (path) => void demand(native.stat(systemPath(path), true), "chown", toPath(path));
 export const lchownSync = (path) => void demand(native.stat(systemPath(path), false), "lchown", toPath(path));
 export const fchownSync = (fd) => void demand(native.stat(checkFd(fd)), "fchown");
@@ -411,7 +430,7 @@ export function mkdtempSync(prefix, options) {
     const bytes = new Uint8Array(6);
     native.randomFill(bytes);
     const path = toPath(prefix, "prefix") + Array.from(bytes, (byte) => letters[byte % letters.length]).join("");
-    const status = native.mkdir(systemPath(path));
+    const status = native.mkdir(systemPath(path), 0o700);
     if (status === 0) return decode(Buffer.from(path), { encoding: "utf8", ...optionsOf(options) });
     if (status !== -20 || attempt === 100) throw systemError(status, "mkdtemp", `${toPath(prefix)}XXXXXX`);
   }

@@ -132,7 +132,7 @@ prototype[customSymbol] = function custom(depth, options) {
   }
   const extras = nonIndexKeys(this, true).map((key) => `${key}: ${inspect(this[key], options)}`);
   if (extras.length > 0) text += `${this.length > 0 ? ", " : ""}${extras.join(", ")}`;
-  return `<Buffer${text === "" ? "" : " "}${text}>`;
+  return `<Buffer ${text}>`;
 };
 delete prototype.inspect;
 for (const name of ["UIntBE", "UIntLE", "UInt8", "UInt16BE", "UInt16LE", "UInt32BE", "UInt32LE", "BigUInt64LE", "BigUInt64BE"]) {

@@ -71,10 +71,15 @@ function shell(value, seen) {
   return refuse(value);
 }
 
+const kViews = {
+  __proto__: null, Uint8Array, Uint8ClampedArray, Int8Array, Uint16Array, Int16Array, Uint32Array, Int32Array,
+  BigInt64Array, BigUint64Array, Float16Array, Float32Array, Float64Array,
+};
+
 function cloneView(view, kind, seen) {
   const buffer = clone(view.buffer, seen);
   if (kind === "DataView") return new DataView(buffer, view.byteOffset, view.byteLength);
-  return new globalThis[kind](buffer, view.byteOffset, view.length);
+  return new kViews[kind](buffer, view.byteOffset, view.length);
 }
 
 function cloneError(error, seen) {

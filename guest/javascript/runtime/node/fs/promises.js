@@ -43,7 +43,7 @@ export class FileHandle {
   async sync() { sync.fsyncSync(this.#fd); }
   async datasync() { sync.fdatasyncSync(this.#fd); }
   async utimes(atime, mtime) { sync.futimesSync(this.#fd, atime, mtime); }
-  async chmod() { sync.fchmodSync(this.#fd); }
+  async chmod(mode) { sync.fchmodSync(this.#fd, mode); }
   async chown() { sync.fchownSync(this.#fd); }
   async readv(buffers, position) { return { bytesRead: sync.readvSync(this.#fd, buffers, position), buffers }; }
   async writev(buffers, position) { return { bytesWritten: sync.writevSync(this.#fd, buffers, position), buffers }; }

@@ -30,4 +30,9 @@ export async function* setInterval(delay, value, options) {
   }
 }
 export const scheduler = { wait: (delay, options) => setTimeout(delay, undefined, options), yield: () => setImmediate() };
+const kPromisify = Symbol.for("nodejs.util.promisify.custom");
+for (const [original, promised] of [[timers.setTimeout, setTimeout], [timers.setImmediate, setImmediate]]) {
+  Object.defineProperty(original, kPromisify, { value: promised, configurable: true });
+}
+
 export default { setTimeout, setImmediate, setInterval, scheduler };
