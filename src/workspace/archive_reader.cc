@@ -20,8 +20,7 @@ constexpr std::size_t kMemoryBytes = 1u << 20;
 // A portion ends beyond either: each content may hold its bytes in memory until it is committed.
 constexpr std::size_t kPortionContents = 500;
 constexpr std::uint64_t kPortionBytes = 16u << 20;
-// Ordinary archives shrink by 3 to 20 times; one that grows by more than this above the first bytes is a bomb.
-constexpr std::uint64_t kFreeBytes = 64u << 20;
+// Ordinary archives unpack to 3 to 20 times their size.
 constexpr std::uint64_t kMostRatio = 200;
 
 constexpr std::int64_t kLatestSecond = 9'000'000'000;  // fits in nanoseconds
@@ -201,7 +200,7 @@ Result<void> ArchiveReader::Count(std::uint64_t bytes) {
   if (bytes_ > limits_.bytes) {
     return TooLarge("the archive unpacks to more bytes than a workspace may hold", limits_.bytes);
   }
-  if (bytes_ > kFreeBytes && bytes_ / kMostRatio > archive_bytes_) {
+  if (bytes_ > limits_.harmless_bytes && bytes_ / kMostRatio > archive_bytes_) {
     return TooLarge("the archive unpacks to more than " + std::to_string(kMostRatio) + " times its size",
                     archive_bytes_ * kMostRatio);
   }

@@ -26,6 +26,8 @@ namespace dormouse::workspace {
 struct ArchiveLimits {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;  // of all files, unpacked
+  // An archive that unpacks to no more than this is no bomb, whatever its own size.
+  std::uint64_t harmless_bytes = 64u << 20;
 };
 
 class ArchiveReader {

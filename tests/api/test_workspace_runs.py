@@ -295,6 +295,23 @@ def test_exit_codes_of_javascript(client: Client, code: str, exit_code: int, err
     assert error in text and "cell-" not in text
 
 
+def test_scripts_know_that_they_are_the_program(client: Client) -> None:
+    run = finish(
+        client,
+        "node a.js && node b.mjs && tsx c.ts",
+        {
+            "a.js": "const b = require('./lib.js');\nconsole.log(require.main === module, require.main.filename, b);\n",
+            "lib.js": "module.exports = require.main === module;\n",
+            "b.mjs": "import other from './lib.mjs';\nconsole.log(import.meta.main, other);\n",
+            "lib.mjs": "export default import.meta.main;\n",
+            "c.ts": "console.log(import.meta.main as boolean);\n",
+        },
+    )
+    assert output(client, run["id"]) == "true /workspace/a.js false\ntrue false\ntrue\n", events(
+        client, run["id"]
+    )
+
+
 def test_the_first_failure_ends_the_line(client: Client) -> None:
     run = finish(client, "python -c 'import sys; sys.exit(3)' && python -c 'print(1)'", {"a": ""})
     assert run["exitCode"] == 3 and output(client, run["id"]) == ""

@@ -38,9 +38,10 @@ class Cli:
         }
 
     def __call__(self, *arguments: str, stdin: str | bytes = b"") -> Ended:
-        command = [str(DORMOUSE), *arguments]
+        command = [str(DORMOUSE)]
         if self.data is not None:
             command += ["--data", str(self.data)]
+        command += arguments
         given = stdin.encode() if isinstance(stdin, str) else stdin
         ended = subprocess.run(
             command,

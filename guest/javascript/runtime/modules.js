@@ -239,6 +239,10 @@ function resolveForRequire(specifier, base) {
   }
 }
 
+// The program, when the context runs one: whoever runs it puts its path into process.argv. Cells have none.
+const mainPath = () => globalThis.process?.argv?.[1];
+const mainModule = () => commonModules.get(mainPath());
+
 export function createRequire(base) {
   const from = typeof base === "string" ? base.replace(/^file:\/\//, "") : decodeURIComponent(base.pathname);
   const require = (specifier) => requireFrom(specifier, from);
@@ -254,7 +258,7 @@ export function createRequire(base) {
     getOwnPropertyDescriptor: (target, key) => (commonModules.has(key)
       ? { value: commonModules.get(key), enumerable: true, configurable: true, writable: true } : undefined),
   });
-  require.main = undefined;
+  Object.defineProperty(require, "main", { get: mainModule, enumerable: true, configurable: true });
   return require;
 }
 
@@ -262,6 +266,7 @@ export function fillImportMeta(meta, path) {
   meta.url = `file://${encodeURI(path).replace(/[?#]/g, encodeURIComponent)}`;
   meta.filename = path;
   meta.dirname = directoryOf(path);
+  meta.main = path === mainPath();
   meta.resolve = (specifier) => {
     const resolved = resolve(specifier, path, ["import", "node"]);
     return isFilePath(resolved) ? `file://${encodeURI(resolved)}` : resolved;
