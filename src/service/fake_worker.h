@@ -46,6 +46,7 @@ struct FakeWorld {
   std::size_t last_upserts = 0;
   std::uint64_t segment_padding = 0;  // bytes added to each segment
   std::uint64_t worker_bytes = 10u << 20;
+  int fail_starts = 0;      // so many workers die while they start
   int kill_before_run = 0;  // so many workers die before their next run
   std::uint64_t next_random = 1000;
 

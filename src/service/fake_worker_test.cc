@@ -338,6 +338,10 @@ class FakeWorkerHost final : public WorkerHost {
     {
       const std::lock_guard lock(world_->mutex);
       ++world_->started;
+      if (world_->fail_starts > 0) {
+        --world_->fail_starts;
+        co_return Error(ErrorCode::kUnavailable, "the worker ended before it started");
+      }
     }
     for (const Segment& segment : spec.segments) {
       const std::string text = segment.file.valid() ? ReadAll(segment.file.get()) : segment.bytes;

@@ -5,6 +5,11 @@
 #include "service/service_impl.h"
 
 namespace dormouse::service {
+namespace {
+
+constexpr int kStartAttempts = 3;
+
+}  // namespace
 
 ServiceImpl::Task<scheduler::StartSpec> ServiceImpl::MakeStartSpec(const RunJob& job,
                                                                    Residence& residence) {
@@ -65,9 +70,14 @@ ServiceImpl::Task<ServiceImpl::Residence> ServiceImpl::MakeResident(RunJob& job)
   }
   EvictOverBudget();
   DORMOUSE_CO_ASSIGN(auto workspace, co_await LoadWorkspace(job.sandbox));
-  DORMOUSE_CO_ASSIGN(scheduler::StartSpec spec, co_await MakeStartSpec(job, residence));
   const auto begin = std::chrono::steady_clock::now();
-  Result<std::unique_ptr<scheduler::Worker>> worker = co_await host_->Start(std::move(spec));
+  Result<std::unique_ptr<scheduler::Worker>> worker = Error(ErrorCode::kUnavailable, "");
+  // A process that dies before the guest ran is not the context's fault: another may do.
+  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+    DORMOUSE_CO_ASSIGN(scheduler::StartSpec spec, co_await MakeStartSpec(job, residence));
+    worker = co_await host_->Start(std::move(spec));
+    if (worker.ok() || worker.error().code != ErrorCode::kUnavailable) break;
+  }
   if (!worker.ok()) {
     Error error = std::move(worker).error();
     if (error.code == ErrorCode::kCorrupt) {

@@ -241,6 +241,25 @@ TEST_F(RunsTest, WorkerThatDiedWhileIdleIsReplaced) {
   EXPECT_EQ(Run(sandbox, context, "get y").out.text, "2");
 }
 
+TEST_F(RunsTest, WorkerThatDiesWhileItStartsIsReplaced) {
+  const std::string sandbox = NewSandbox();
+  const std::string context = NewContext(sandbox);
+  Run(sandbox, context, "set x 1");
+  ASSERT_TRUE(Await(service().EvictContext(sandbox, context)).ok());
+  {
+    const std::lock_guard lock(world->mutex);
+    world->fail_starts = 2;
+  }
+  EXPECT_EQ(Run(sandbox, context, "get x").out.text, "1");
+  ASSERT_TRUE(Await(service().EvictContext(sandbox, context)).ok());
+  {
+    const std::lock_guard lock(world->mutex);
+    world->fail_starts = 100;
+  }
+  const auto refused = Await(service().Run(Request(sandbox, context, "get x"), nullptr));
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+}
+
 TEST_F(RunsTest, FailedSnapshotLeavesTheContextStaleUntilTheNextOne) {
   const std::string sandbox = NewSandbox();
   const std::string context = NewContext(sandbox);

@@ -4,18 +4,6 @@
 #include "store/sqlite/codec.h"
 
 namespace dormouse::store::sqlite {
-namespace {
-
-void BindOptional(Query& query, const std::optional<std::int64_t>& value) {
-  if (value) {
-    query.Int(*value);
-  } else {
-    query.Null();
-  }
-}
-
-}  // namespace
-
 Result<void> Applier::Apply(const Transaction& transaction) {
   for (const auto& row : transaction.api_keys) DORMOUSE_TRY(PutApiKey(row));
   for (const auto& id : transaction.dropped_api_keys) DORMOUSE_TRY(DropApiKey(id));
@@ -55,9 +43,9 @@ Result<void> Applier::PutSandbox(const SandboxRow& row) {
               "expires_ms, metadata, created_ms, last_used_ms, destroyed_ms, destroyed_reason) "
               "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   query.Text(row.id).Text(row.org_id).Text(row.project_id).Text(row.template_slug).Int(row.ttl_ms);
-  BindOptional(query, row.expires_ms);
+  query.OptionalInt(row.expires_ms);
   query.Text(metadata).Int(row.created_ms).Int(row.last_used_ms);
-  BindOptional(query, row.destroyed_ms);
+  query.OptionalInt(row.destroyed_ms);
   query.Text(row.destroyed_reason);
   return query.Run();
 }
@@ -164,9 +152,8 @@ Result<void> Applier::DropSandboxData(const std::string& sandbox_id) {
     while (true) {
       DORMOUSE_ASSIGN(const bool row, query.Step());
       if (!row) break;
-      const auto digest = Sha256Digest::FromBytes(query.TextAt(0));
-      if (!digest) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
-      content_refs_[*digest] -= query.IntAt(1);
+      DORMOUSE_ASSIGN(const Sha256Digest digest, DigestAt(query, 0));
+      content_refs_[digest] -= query.IntAt(1);
     }
   }
   Query query(database_, "DELETE FROM tree WHERE sandbox_id = ?");
@@ -215,8 +202,8 @@ Result<void> Applier::AddArtifact(const ArtifactRow& row) {
     query.Null();
   }
   query.Unsigned(row.size_bytes).Text(row.source_path).Int(row.created_ms);
-  BindOptional(query, row.expires_ms);
-  BindOptional(query, row.deleted_ms);
+  query.OptionalInt(row.expires_ms);
+  query.OptionalInt(row.deleted_ms);
   return query.Run();
 }
 
@@ -225,9 +212,8 @@ Result<void> Applier::DeleteArtifact(const Transaction::DeletedArtifact& deleted
     Query query(database_, "SELECT digest FROM artifacts WHERE id = ? AND deleted_ms IS NULL");
     DORMOUSE_ASSIGN(const bool found, query.Text(deleted.id).Step());
     if (!found) return {};
-    const auto digest = Sha256Digest::FromBytes(query.TextAt(0));
-    if (!digest) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
-    --content_refs_[*digest];
+    DORMOUSE_ASSIGN(const Sha256Digest digest, DigestAt(query, 0));
+    --content_refs_[digest];
   }
   Query query(database_, "UPDATE artifacts SET deleted_ms = ?, digest = NULL WHERE id = ?");
   return query.Int(deleted.deleted_ms).Text(deleted.id).Run();
@@ -238,9 +224,8 @@ Result<void> Applier::DropTreeEntry(const std::string& sandbox_id, const std::st
   query.Text(sandbox_id).Text(path);
   DORMOUSE_ASSIGN(const bool row, query.Step());
   if (!row || query.IsNull(0)) return {};
-  const auto digest = Sha256Digest::FromBytes(query.TextAt(0));
-  if (!digest) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
-  --content_refs_[*digest];
+  DORMOUSE_ASSIGN(const Sha256Digest digest, DigestAt(query, 0));
+  --content_refs_[digest];
   return {};
 }
 

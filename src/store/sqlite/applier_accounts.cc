@@ -8,14 +8,6 @@ namespace {
 
 constexpr std::string_view kAllScopes = "*";
 
-void BindOptional(Query& query, const std::optional<std::int64_t>& value) {
-  if (value) {
-    query.Int(*value);
-  } else {
-    query.Null();
-  }
-}
-
 }  // namespace
 
 Result<void> Applier::PutApiKey(const ApiKeyRow& row) {
@@ -27,9 +19,9 @@ Result<void> Applier::PutApiKey(const ApiKeyRow& row) {
               "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   query.Text(row.id).Text(row.name).Text(row.lookup).Blob(row.secret_sha256.View());
   query.Text(row.last4).Int(row.created_ms);
-  BindOptional(query, row.revoked_ms);
+  query.OptionalInt(row.revoked_ms);
   query.Text(scopes).Text(project_ids).Text(row.created_by);
-  BindOptional(query, row.last_used_ms);
+  query.OptionalInt(row.last_used_ms);
   return query.Run();
 }
 

@@ -21,11 +21,6 @@ constexpr std::string_view kExpiredArtifacts =
     "WHERE expires_ms IS NOT NULL AND deleted_ms IS NULL AND expires_ms <= ? "
     "ORDER BY expires_ms LIMIT ?";
 
-std::optional<std::int64_t> OptionalInt(const Query& query, int column) {
-  if (query.IsNull(column)) return std::nullopt;
-  return query.IntAt(column);
-}
-
 Result<ArtifactRow> ArtifactOf(const Query& query) {
   ArtifactRow row;
   row.id = query.TextAt(0);
@@ -43,8 +38,8 @@ Result<ArtifactRow> ArtifactOf(const Query& query) {
   row.size_bytes = query.UnsignedAt(9);
   row.source_path = query.TextAt(10);
   row.created_ms = query.IntAt(11);
-  row.expires_ms = OptionalInt(query, 12);
-  row.deleted_ms = OptionalInt(query, 13);
+  row.expires_ms = query.OptionalIntAt(12);
+  row.deleted_ms = query.OptionalIntAt(13);
   return row;
 }
 

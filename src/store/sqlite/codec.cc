@@ -116,4 +116,10 @@ Result<std::vector<SegmentRef>> DecodeSegments(std::string_view bytes) {
   return segments;
 }
 
+Result<Sha256Digest> DigestAt(const Query& query, int column) {
+  const auto digest = Sha256Digest::FromBytes(query.TextAt(column));
+  if (!digest) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
+  return *digest;
+}
+
 }  // namespace dormouse::store::sqlite

@@ -9,6 +9,7 @@
 
 #include "common/result.h"
 #include "store/rows.h"
+#include "store/sqlite/database.h"
 
 namespace dormouse::store::sqlite {
 
@@ -35,5 +36,8 @@ Result<std::vector<std::vector<std::string>>> DecodeTable(std::string_view json,
 // Per segment: id (u64), size (u64), little-endian.
 std::string EncodeSegments(const std::vector<SegmentRef>& segments);
 Result<std::vector<SegmentRef>> DecodeSegments(std::string_view bytes);
+
+// kCorrupt when the column holds no digest.
+Result<Sha256Digest> DigestAt(const Query& query, int column);
 
 }  // namespace dormouse::store::sqlite

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,6 +34,7 @@ class Query {
   Query& Text(std::string_view value);
   Query& Blob(std::string_view value);
   Query& Null();
+  Query& OptionalInt(const std::optional<std::int64_t>& value) { return value ? Int(*value) : Null(); }
 
   // True: a row is there.
   Result<bool> Step();
@@ -41,6 +43,9 @@ class Query {
 
   std::int64_t IntAt(int column) const { return sqlite3_column_int64(statement_, column); }
   std::uint64_t UnsignedAt(int column) const { return static_cast<std::uint64_t>(IntAt(column)); }
+  std::optional<std::int64_t> OptionalIntAt(int column) const {
+    return IsNull(column) ? std::nullopt : std::optional(IntAt(column));
+  }
   bool IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::string TextAt(int column) const;
 

@@ -22,11 +22,6 @@ constexpr std::string_view kSandboxPage =
     "SELECT 1 FROM json_each(s.metadata) m WHERE m.key = f.key AND m.value = f.value)) "
     "ORDER BY created_ms DESC, id DESC LIMIT ?";
 
-std::optional<std::int64_t> OptionalInt(const Query& query, int column) {
-  if (query.IsNull(column)) return std::nullopt;
-  return query.IntAt(column);
-}
-
 Result<SandboxRow> SandboxOf(const Query& query) {
   SandboxRow row;
   row.id = query.TextAt(0);
@@ -34,11 +29,11 @@ Result<SandboxRow> SandboxOf(const Query& query) {
   row.project_id = query.TextAt(2);
   row.template_slug = query.TextAt(3);
   row.ttl_ms = query.IntAt(4);
-  row.expires_ms = OptionalInt(query, 5);
+  row.expires_ms = query.OptionalIntAt(5);
   DORMOUSE_ASSIGN(row.metadata, DecodeMap(query.TextAt(6)));
   row.created_ms = query.IntAt(7);
   row.last_used_ms = query.IntAt(8);
-  row.destroyed_ms = OptionalInt(query, 9);
+  row.destroyed_ms = query.OptionalIntAt(9);
   row.destroyed_reason = query.TextAt(10);
   return row;
 }

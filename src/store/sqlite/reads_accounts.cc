@@ -8,17 +8,6 @@ namespace {
 
 constexpr std::string_view kAllScopes = "*";
 
-std::optional<std::int64_t> OptionalInt(const Query& query, int column) {
-  if (query.IsNull(column)) return std::nullopt;
-  return query.IntAt(column);
-}
-
-Result<Sha256Digest> DigestAt(const Query& query, int column) {
-  const auto digest = Sha256Digest::FromBytes(query.TextAt(column));
-  if (!digest) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
-  return *digest;
-}
-
 Result<ApiKeyRow> ApiKeyOf(const Query& query) {
   ApiKeyRow key;
   key.id = query.TextAt(0);
@@ -27,13 +16,13 @@ Result<ApiKeyRow> ApiKeyOf(const Query& query) {
   DORMOUSE_ASSIGN(key.secret_sha256, DigestAt(query, 3));
   key.last4 = query.TextAt(4);
   key.created_ms = query.IntAt(5);
-  key.revoked_ms = OptionalInt(query, 6);
+  key.revoked_ms = query.OptionalIntAt(6);
   const std::string scopes = query.TextAt(7);
   key.all_scopes = scopes == kAllScopes;
   if (!key.all_scopes) key.scopes = DecodeNames(scopes);
   key.project_ids = DecodeNames(query.TextAt(8));
   key.created_by = query.TextAt(9);
-  key.last_used_ms = OptionalInt(query, 10);
+  key.last_used_ms = query.OptionalIntAt(10);
   return key;
 }
 

@@ -8,20 +8,11 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-void BindOptional(Query& query, const std::optional<std::int64_t>& value) {
-  if (value) {
-    query.Int(*value);
-  } else {
-    query.Null();
-  }
-}
-
 // The content that the row at hand refers to, if any.
 Result<std::optional<Sha256Digest>> ContentAt(const Query& query, int digest, bool refers) {
   if (!refers || query.IsNull(digest)) return std::optional<Sha256Digest>();
-  const auto content = Sha256Digest::FromBytes(query.TextAt(digest));
-  if (!content) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
-  return content;
+  DORMOUSE_ASSIGN(const Sha256Digest content, DigestAt(query, digest));
+  return std::optional(content);
 }
 
 }  // namespace
@@ -69,7 +60,7 @@ Result<void> Applier::PutWorkspaceRun(const WorkspaceRunRow& row) {
   query.Text(row.id).Text(row.org_id).Text(row.project_id).Text(row.status).Text(row.command);
   query.Text(row.template_slug).Text(row.sandbox_id).Int(row.owns_sandbox ? 1 : 0);
   query.Int(row.keep_sandbox ? 1 : 0).Text(metadata).Text(row.source_metadata).Text(wanted_text);
-  BindOptional(query, row.timeout_ms);
+  query.OptionalInt(row.timeout_ms);
   if (row.archive) {
     query.Blob(row.archive->digest.View()).Unsigned(row.archive->size_bytes);
     query.Int(row.archive->uploaded_ms);
@@ -77,9 +68,9 @@ Result<void> Applier::PutWorkspaceRun(const WorkspaceRunRow& row) {
     query.Null().Int(0).Int(0);
   }
   query.Int(row.archive && row.archive_stored ? 1 : 0).Int(row.created_ms);
-  BindOptional(query, row.started_ms);
-  BindOptional(query, row.finished_ms);
-  BindOptional(query, row.exit_code);
+  query.OptionalInt(row.started_ms);
+  query.OptionalInt(row.finished_ms);
+  query.OptionalInt(row.exit_code);
   query.Text(row.failure_reason).Text(row.failure_class).Text(row.cleanup_status).Text(ids_text);
   query.Text(errors_text).Int(row.last_seq).Text(row.template_id);
   query.Text(row.template_version).Text(row.template_version_id);

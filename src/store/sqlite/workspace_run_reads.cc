@@ -31,17 +31,6 @@ constexpr std::string_view kExpiredUploads =
     DORMOUSE_UPLOAD_COLUMNS "WHERE expires_ms <= ? AND status IN ('pending', 'uploaded') ORDER BY expires_ms "
     "LIMIT ?";
 
-std::optional<std::int64_t> OptionalInt(const Query& query, int column) {
-  if (query.IsNull(column)) return std::nullopt;
-  return query.IntAt(column);
-}
-
-Result<Sha256Digest> DigestAt(const Query& query, int column) {
-  const auto digest = Sha256Digest::FromBytes(query.TextAt(column));
-  if (!digest) return Error(ErrorCode::kCorrupt, "a stored digest does not decode");
-  return *digest;
-}
-
 Result<void> ReadLists(const Query& query, WorkspaceRunRow& row) {
   DORMOUSE_ASSIGN(auto artifacts, DecodeTable(query.TextAt(11), 2));
   for (auto& cells : artifacts) row.artifacts.push_back({std::move(cells[0]), std::move(cells[1])});
@@ -68,7 +57,7 @@ Result<WorkspaceRunRow> RunOf(const Query& query) {
   row.keep_sandbox = query.IntAt(8) != 0;
   DORMOUSE_ASSIGN(row.metadata, DecodeMap(query.TextAt(9)));
   row.source_metadata = query.TextAt(10);
-  row.timeout_ms = OptionalInt(query, 12);
+  row.timeout_ms = query.OptionalIntAt(12);
   if (!query.IsNull(13)) {
     ArchiveInfo archive;
     DORMOUSE_ASSIGN(archive.digest, DigestAt(query, 13));
@@ -78,9 +67,9 @@ Result<WorkspaceRunRow> RunOf(const Query& query) {
   }
   row.archive_stored = query.IntAt(16) != 0;
   row.created_ms = query.IntAt(17);
-  row.started_ms = OptionalInt(query, 18);
-  row.finished_ms = OptionalInt(query, 19);
-  row.exit_code = OptionalInt(query, 20);
+  row.started_ms = query.OptionalIntAt(18);
+  row.finished_ms = query.OptionalIntAt(19);
+  row.exit_code = query.OptionalIntAt(20);
   row.failure_reason = query.TextAt(21);
   row.failure_class = query.TextAt(22);
   row.cleanup_status = query.TextAt(23);
