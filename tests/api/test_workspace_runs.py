@@ -16,7 +16,7 @@ import pytest
 from conftest import NewServer
 from quick.client import ApiError, Client, Json, Sandbox
 from quick.processes import wait_until
-from quick.server import CONFIG
+from quick.server import CONFIG, Server
 
 RUNS = "/v1/workspace-runs"
 ENDED = ("succeeded", "failed", "canceled")
@@ -436,12 +436,12 @@ def test_a_staged_upload(client: Client) -> None:
 
 
 def test_transfers_expire(new_server: NewServer) -> None:
-    client = new_server(CONFIG + "[workspace_runs]\nupload_kept_ms = 300\nstaged_archive_bytes = 5000\n").client
+    client = new_server(CONFIG + "[workspace_runs]\nupload_kept_ms = 5000\nstaged_archive_bytes = 5000\n").client
     run = create(client, "python a.py")
     archive = pack({"a.py": "print(1)"})
     made = transfer(client, run["id"], archive)
     assert send(client, made, archive).status_code == 204
-    time.sleep(0.4)
+    wait_until(lambda: send(client, made, archive).status_code != 204, "the transfer expires")
     assert send(client, made, archive).json()["error"]["code"] == "upload_expired"
     assert refused(lambda: finalize(client, run["id"], made["id"], archive)) == (410, "upload_expired")
     large = {"sha256": "0" * 64, "sizeBytes": 5001}
@@ -777,3 +777,56 @@ def test_old_runs_are_forgotten(new_server: NewServer) -> None:
         return server.client.http.get(f"{RUNS}/{run['id']}").status_code == 404
 
     wait_until(is_gone, "the run is forgotten", seconds=60)
+
+
+# ── keys
+
+
+def key(server: Server, *scopes: str, projects: list[str] | None = None) -> Client:
+    body: Json = {"name": "test", "scopes": list(scopes)}
+    if projects:
+        body["projectIds"] = projects
+    return Client(server.url, server.client.post("/v1/api-keys", body)["secret"])
+
+
+def test_keys_need_scopes_and_projects(server: Server, client: Client) -> None:
+    project = client.post("/v1/projects", {"name": "runs"})["project"]["id"]
+    run = create(client, "python a.py")
+    reader = key(server, "workspace_run:read")
+    assert get(reader, run["id"])["id"] == run["id"]
+    for call in (
+        lambda: create(reader, "python a.py"),
+        lambda: reader.post(f"{RUNS}/{run['id']}/start"),
+        lambda: reader.post(f"{RUNS}/{run['id']}/cancel"),
+        lambda: put(reader, run["id"], pack({"a": ""})),
+    ):
+        assert refused(call) == (403, "forbidden")
+    scopes = ("workspace_run:create", "workspace_run:read", "workspace_run:cancel")
+    other = key(server, *scopes, projects=[project])
+    made = create(other, "python a.py")
+    assert made["projectId"] == project
+    assert [one["id"] for one in other.get(RUNS)["data"]] == [made["id"]]
+    for call in (
+        lambda: get(other, run["id"]),
+        lambda: other.get(f"{RUNS}/{run['id']}/events"),
+        lambda: other.post(f"{RUNS}/{run['id']}/cancel"),
+        lambda: put(other, run["id"], pack({"a": ""})),
+        lambda: create(other, "python a.py", sandboxId=client.sandbox().id),
+        lambda: create(other, "python a.py", projectId=run["projectId"]),
+    ):
+        assert refused(call) == (404, "not_found")
+    archive = pack({"a": ""})
+    theirs = transfer(client, run["id"], archive)
+    assert send(other, theirs, archive).status_code == 404
+    for one in (reader, other):
+        one.close()
+
+
+def test_repeated_creation_survives_a_restart(new_server: NewServer) -> None:
+    server = new_server()
+    headers = {"idempotency-key": "once"}
+    first = server.client.http.post(RUNS, json={"command": "python a.py"}, headers=headers)
+    server.restart()
+    again = server.client.http.post(RUNS, json={"command": "python a.py"}, headers=headers)
+    assert again.json() == first.json()
+    assert len(server.client.get(RUNS)["data"]) == 1
