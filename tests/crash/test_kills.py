@@ -95,7 +95,8 @@ class Client:
 
     def step(self) -> Run | None:
         """One run; None when no answer came."""
-        self.ledger.possible = self.ledger.acknowledged + 1
+        # Runs without an answer before this one may have counted, too.
+        self.ledger.possible += 1
         try:
             run = self.context.run(STEP)
         except (httpx.TransportError, ApiError):
@@ -106,7 +107,7 @@ class Client:
         else:
             assert (run.status, run.state) == ("crashed", "rolled_back"), describe(run)
             # The answer itself says that nothing of this run is left.
-            self.ledger.possible = self.ledger.acknowledged
+            self.ledger.possible -= 1
         return run
 
     def revive(self) -> None:
