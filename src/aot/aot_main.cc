@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // dormouse-aot: a wasm module in, the C sources of an engine out. See DESIGN.md.
-#include <CLI/CLI.hpp>
+#include <getopt.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aot/engine_writer.h"
@@ -78,34 +83,86 @@ Result<void> Run(const Arguments& arguments) {
   return {};
 }
 
+constexpr const char* kUsage =
+    "usage: dormouse-aot MODULE.wasm --output DIRECTORY [OPTION…]\n"
+    "\n"
+    "Translates a WebAssembly module to the C sources of a Dormouse engine.\n"
+    "\n"
+    "  --output DIRECTORY     where to write to\n"
+    "  --files N              how many C files to spread functions over, 1 to 999 (default 32)\n"
+    "  --base ADDRESS         the address of linear memory, a multiple of 65536 (default 0x40000000)\n"
+    "  --metering none|exact  exact: count fuel down in the code (default none)\n"
+    "  --own-libc             keep the module's memcpy and the like\n";
+
+// All of `text` as a number, or nothing.
+std::optional<std::uint64_t> ParseNumber(const char* text) {
+  char* end = nullptr;
+  errno = 0;
+  const std::uint64_t number = std::strtoull(text, &end, 0);
+  if (errno != 0 || end == text || *end != '\0' || *text == '-') return std::nullopt;
+  return number;
+}
+
+Result<void> SetOption(char option, const char* value, Arguments& arguments) {
+  const auto invalid = [](const char* what) { return Error(ErrorCode::kInvalidRequest, what); };
+  const std::optional<std::uint64_t> number = value ? ParseNumber(value) : std::nullopt;
+  switch (option) {
+    case 'o':
+      arguments.output = value;
+      return {};
+    case 'f':
+      if (!number || *number < 1 || *number > 999) return invalid("--files must be from 1 to 999");
+      arguments.options.files = static_cast<decltype(arguments.options.files)>(*number);
+      return {};
+    case 'b':
+      if (!number || *number == 0 || *number % 65536 != 0) return invalid("--base must be a multiple of 65536");
+      arguments.options.memory_base = *number;
+      return {};
+    case 'm':
+      if (std::string_view(value) != "none" && std::string_view(value) != "exact") {
+        return invalid("--metering must be none or exact");
+      }
+      arguments.options.metering =
+          std::string_view(value) == "exact" ? Metering::kExact : Metering::kNone;
+      return {};
+    case 'l':
+      arguments.options.native_libc = false;
+      return {};
+  }
+  return invalid("unknown option");
+}
+
+// getopt reports unknown options and missing values by itself.
+Result<Arguments> Parse(int argc, char** argv) {
+  constexpr option kOptions[] = {{"output", required_argument, nullptr, 'o'},
+                                 {"files", required_argument, nullptr, 'f'},
+                                 {"base", required_argument, nullptr, 'b'},
+                                 {"metering", required_argument, nullptr, 'm'},
+                                 {"own-libc", no_argument, nullptr, 'l'},
+                                 {nullptr, 0, nullptr, 0}};
+  Arguments arguments;
+  for (int found; (found = ::getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
+    DORMOUSE_TRY(SetOption(static_cast<char>(found), optarg, arguments));
+  }
+  if (optind + 1 != argc) return Error(ErrorCode::kInvalidRequest, "name one module");
+  if (arguments.output.empty()) return Error(ErrorCode::kInvalidRequest, "--output is missing");
+  arguments.module = argv[optind];
+  return arguments;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Translates a WebAssembly module to the C sources of a Dormouse engine.");
-  Arguments arguments;
-  app.add_option("module", arguments.module, "the module, a .wasm file")->required();
-  app.add_option("--output", arguments.output, "the directory to write to")->required();
-  app.add_option("--files", arguments.options.files, "how many C files to spread functions over")
-      ->check(CLI::Range(1, 999))
-      ->capture_default_str();
-  std::string base = "0x40000000";
-  app.add_option("--base", base, "the address of linear memory")->capture_default_str();
-  app.add_option("--metering", arguments.options.metering, "exact: count fuel down in the code")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Metering>{{"none", Metering::kNone}, {"exact", Metering::kExact}}));
-  bool own_libc = false;
-  app.add_flag("--own-libc", own_libc, "keep the module's memcpy and the like");
-  CLI11_PARSE(app, argc, argv);
-  arguments.options.native_libc = !own_libc;
-  char* end = nullptr;
-  arguments.options.memory_base = std::strtoull(base.c_str(), &end, 0);
-  if (*end != '\0' || arguments.options.memory_base % 65536 != 0 ||
-      arguments.options.memory_base == 0) {
-    std::fprintf(stderr, "dormouse-aot: --base must be a multiple of 65536, not %s\n",
-                 base.c_str());
+  if (argc == 2 && std::string_view(argv[1]) == "--help") {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  const auto arguments = Parse(argc, argv);
+  if (!arguments.ok()) {
+    std::fprintf(stderr, "dormouse-aot: %s\n%s", arguments.error().message.c_str(), kUsage);
     return 2;
   }
-  const auto result = Run(arguments);
+  const auto result = Run(*arguments);
   if (!result.ok()) {
     std::fprintf(stderr, "dormouse-aot: %s\n", result.error().message.c_str());
     return 1;

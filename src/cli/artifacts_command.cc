@@ -12,7 +12,7 @@ namespace dormouse::cli {
 namespace {
 
 namespace json = boost::json;
-using Action = ArtifactsArguments::Action;
+using ArtifactsAction = ArtifactsArguments::Action;
 
 void PrintArtifacts(const json::array& artifacts) {
   std::vector<std::vector<std::string>> rows = {{"ID", "BYTES", "TYPE", "CREATED", "NAME"}};
@@ -27,7 +27,7 @@ void PrintArtifacts(const json::array& artifacts) {
   PrintTable(rows);
 }
 
-int List(Backend& backend, const CommonArguments& common, const ArtifactsArguments& arguments) {
+int ListArtifacts(Backend& backend, const CommonArguments& common, const ArtifactsArguments& arguments) {
   const auto sandbox_id = ResolveSandbox(backend, arguments.sandbox, Missing::kFail);
   if (!sandbox_id.ok()) return ReportError(sandbox_id.error(), common.json);
   const auto artifacts = ListAll(backend, SandboxPath(*sandbox_id, "/artifacts"),
@@ -43,8 +43,8 @@ int List(Backend& backend, const CommonArguments& common, const ArtifactsArgumen
 
 Result<ApiRequest> RequestFor(Backend& backend, const ArtifactsArguments& arguments,
                               const std::string& path) {
-  if (arguments.action != Action::kCreate) {
-    return ApiRequest{arguments.action == Action::kDelete ? "DELETE" : "GET", path, {}};
+  if (arguments.action != ArtifactsAction::kCreate) {
+    return ApiRequest{arguments.action == ArtifactsAction::kDelete ? "DELETE" : "GET", path, {}};
   }
   DORMOUSE_ASSIGN(const std::string sandbox_id,
                   ResolveSandbox(backend, arguments.sandbox, Missing::kFail));
@@ -57,10 +57,10 @@ Result<ApiRequest> RequestFor(Backend& backend, const ArtifactsArguments& argume
 
 int ArtifactsCommand(Backend& backend, const CommonArguments& common,
                      const ArtifactsArguments& arguments) {
-  if (arguments.action == Action::kList) return List(backend, common, arguments);
+  if (arguments.action == ArtifactsAction::kList) return ListArtifacts(backend, common, arguments);
   const std::string path =
       "/v1/artifacts/" + http::PercentEncode(arguments.artifact, http::Slash::kEncode);
-  if (arguments.action == Action::kDownload) {
+  if (arguments.action == ArtifactsAction::kDownload) {
     return Download(backend, path + "/download", arguments.local_file, common.json);
   }
   const auto request = RequestFor(backend, arguments, path);
@@ -73,8 +73,8 @@ int ArtifactsCommand(Backend& backend, const CommonArguments& common,
   }
   const auto artifact = Unwrap(std::move(answer), "artifact");
   if (!artifact.ok()) return ReportError(artifact.error(), common.json);
-  if (arguments.action == Action::kCreate) WriteOut(TextOf(*artifact, "id") + "\n");
-  if (arguments.action == Action::kGet) PrintArtifacts(json::array{*artifact});
+  if (arguments.action == ArtifactsAction::kCreate) WriteOut(TextOf(*artifact, "id") + "\n");
+  if (arguments.action == ArtifactsAction::kGet) PrintArtifacts(json::array{*artifact});
   return kExitOk;
 }
 

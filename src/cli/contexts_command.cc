@@ -9,7 +9,7 @@ namespace dormouse::cli {
 namespace {
 
 namespace json = boost::json;
-using Action = ContextsArguments::Action;
+using ContextsAction = ContextsArguments::Action;
 
 std::string BytesCell(const json::object& object, std::string_view name) {
   const json::value* const value = object.if_contains(name);
@@ -40,7 +40,7 @@ void PrintContexts(const json::array& contexts) {
   PrintTable(rows);
 }
 
-int List(Backend& backend, const CommonArguments& common, const std::string& sandbox) {
+int ListContexts(Backend& backend, const CommonArguments& common, const std::string& sandbox) {
   const auto sandbox_id = ResolveSandbox(backend, sandbox, Missing::kFail);
   if (!sandbox_id.ok()) return ReportError(sandbox_id.error(), common.json);
   const auto contexts = ListAll(backend, SandboxPath(*sandbox_id, "/code/contexts"));
@@ -67,22 +67,22 @@ Result<ApiRequest> CreateRequest(Backend& backend, const ContextsArguments& argu
 }
 
 Result<ApiRequest> RequestFor(Backend& backend, const ContextsArguments& arguments) {
-  if (arguments.action == Action::kCreate) return CreateRequest(backend, arguments);
+  if (arguments.action == ContextsAction::kCreate) return CreateRequest(backend, arguments);
   DORMOUSE_ASSIGN(const ResolvedContext context,
                   ResolveContext(backend, arguments.where, Missing::kFail, ""));
   json::object body;
   if (arguments.generation) body["generation"] = *arguments.generation;
   if (!arguments.new_name.empty()) body["name"] = arguments.new_name;
   switch (arguments.action) {
-    case Action::kDelete:
+    case ContextsAction::kDelete:
       return ApiRequest{"DELETE", ContextPath(context), {}};
-    case Action::kInterrupt:
+    case ContextsAction::kInterrupt:
       return ApiRequest{"POST", ContextPath(context, "/interrupt"), body};
-    case Action::kEvict:
+    case ContextsAction::kEvict:
       return ApiRequest{"POST", ContextPath(context, "/evict"), body};
-    case Action::kFork:
+    case ContextsAction::kFork:
       return ApiRequest{"POST", ContextPath(context, "/fork"), body};
-    case Action::kRollback:
+    case ContextsAction::kRollback:
       return ApiRequest{"POST", ContextPath(context, "/rollback"), body};
     default:
       return ApiRequest{"GET", ContextPath(context), {}};
@@ -111,8 +111,8 @@ int PrintSnapshots(Backend& backend, const ResolvedContext& context, bool json_w
 
 int ContextsCommand(Backend& backend, const CommonArguments& common,
                     const ContextsArguments& arguments) {
-  if (arguments.action == Action::kList) return List(backend, common, arguments.where.sandbox);
-  if (arguments.action == Action::kSnapshots) {
+  if (arguments.action == ContextsAction::kList) return ListContexts(backend, common, arguments.where.sandbox);
+  if (arguments.action == ContextsAction::kSnapshots) {
     const auto context = ResolveContext(backend, arguments.where, Missing::kFail, "");
     if (!context.ok()) return ReportError(context.error(), common.json);
     return PrintSnapshots(backend, *context, common.json);

@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "common/file_descriptor.h"
+#include "common/write_all.h"
 
 namespace dormouse::cli {
 
@@ -28,16 +29,9 @@ int Download(Backend& backend, const std::string& target, const std::string& loc
       }
       fd = opened.get();
     }
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) {
-        fault = SystemError("writing", errno);
-        return false;
-      }
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
+    Result<void> written = WriteAll(fd, bytes, "writing");
+    if (!written.ok()) fault = std::move(written).error();
+    return written.ok();
   });
   if (!answer.ok()) return ReportError(answer.error(), json);
   if (fault) return ReportError(*fault, json);

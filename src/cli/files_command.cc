@@ -17,7 +17,7 @@ namespace dormouse::cli {
 namespace {
 
 namespace json = boost::json;
-using Action = FilesArguments::Action;
+using FilesAction = FilesArguments::Action;
 
 std::string PathQuery(const std::string& path) {
   return "?path=" + http::PercentEncode(path, http::Slash::kKeep);
@@ -37,7 +37,7 @@ void PrintFiles(const json::array& files) {
   PrintTable(rows);
 }
 
-int List(Backend& backend, const CommonArguments& common, const std::string& target) {
+int ListFiles(Backend& backend, const CommonArguments& common, const std::string& target) {
   const auto files = ListUnpaged(backend, target);
   if (!files.ok()) return ReportError(files.error(), common.json);
   if (common.json) {
@@ -50,12 +50,12 @@ int List(Backend& backend, const CommonArguments& common, const std::string& tar
 
 ApiRequest RequestFor(const std::string& files, const FilesArguments& arguments) {
   switch (arguments.action) {
-    case Action::kDelete:
+    case FilesAction::kDelete:
       return ApiRequest{"DELETE", files + PathQuery(arguments.path), {}};
-    case Action::kMkdir:
+    case FilesAction::kMkdir:
       return ApiRequest{"POST", files + "/mkdir",
                         json::object{{"path", arguments.path}, {"parents", arguments.parents}}};
-    case Action::kMove:
+    case FilesAction::kMove:
       return ApiRequest{
           "POST", files + "/move",
           json::object{
@@ -82,24 +82,24 @@ Result<json::value> Write(Backend& backend, const std::string& files,
 }  // namespace
 
 int FilesCommand(Backend& backend, const CommonArguments& common, const FilesArguments& arguments) {
-  const bool writes = arguments.action == Action::kWrite || arguments.action == Action::kMkdir;
+  const bool writes = arguments.action == FilesAction::kWrite || arguments.action == FilesAction::kMkdir;
   const auto sandbox_id =
       ResolveSandbox(backend, arguments.sandbox, writes ? Missing::kCreate : Missing::kFail);
   if (!sandbox_id.ok()) return ReportError(sandbox_id.error(), common.json);
   const std::string files = SandboxPath(*sandbox_id, "/files");
-  if (arguments.action == Action::kList) {
-    return List(backend, common, files + PathQuery(arguments.path));
+  if (arguments.action == FilesAction::kList) {
+    return ListFiles(backend, common, files + PathQuery(arguments.path));
   }
-  if (arguments.action == Action::kRead) {
+  if (arguments.action == FilesAction::kRead) {
     return Download(backend, files + "/download" + PathQuery(arguments.path), arguments.local_file,
                     common.json);
   }
-  auto answer = arguments.action == Action::kWrite ? Write(backend, files, arguments)
+  auto answer = arguments.action == FilesAction::kWrite ? Write(backend, files, arguments)
                                                    : CallJson(backend, RequestFor(files, arguments));
   if (!answer.ok()) return ReportError(answer.error(), common.json);
   if (common.json) {
     PrintJson(*answer);
-  } else if (arguments.action == Action::kStat) {
+  } else if (arguments.action == FilesAction::kStat) {
     const auto file = Unwrap(std::move(answer), "file");
     if (!file.ok()) return ReportError(file.error(), common.json);
     PrintFiles(json::array{*file});

@@ -23,7 +23,7 @@ namespace dormouse::cli {
 namespace {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
+namespace beast = boost::beast;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxErrorBytes = 1 << 20;
@@ -73,7 +73,7 @@ class HttpBackend : public Backend {
     if (request.upload >= 0) {
       DORMOUSE_TRY(SendUpload(socket, request, failure));
     } else {
-      http::write(socket, MessageFor(request), failure);
+      beast::http::write(socket, MessageFor(request), failure);
     }
     // A server that refuses early answers before it has read everything: its answer is what counts.
     const error_code write_failure = failure;
@@ -87,17 +87,17 @@ class HttpBackend : public Backend {
     return Error(ErrorCode::kUnavailable, "cannot reach " + url_ + ": " + failure.message());
   }
 
-  http::request<http::string_body> MessageFor(const ApiRequest& request) const {
-    http::request<http::string_body> message;
+  beast::http::request<beast::http::string_body> MessageFor(const ApiRequest& request) const {
+    beast::http::request<beast::http::string_body> message;
     message.version(11);
     message.method_string(request.method);
     message.target(origin_.prefix + request.target);
-    message.set(http::field::host, origin_.host_header);
-    message.set(http::field::user_agent, "dormouse-cli/" DORMOUSE_VERSION);
-    message.set(http::field::connection, "close");
-    if (!api_key_.empty()) message.set(http::field::authorization, "Bearer " + api_key_);
+    message.set(beast::http::field::host, origin_.host_header);
+    message.set(beast::http::field::user_agent, "dormouse-cli/" DORMOUSE_VERSION);
+    message.set(beast::http::field::connection, "close");
+    if (!api_key_.empty()) message.set(beast::http::field::authorization, "Bearer " + api_key_);
     if (request.body) {
-      message.set(http::field::content_type, "application/json");
+      message.set(beast::http::field::content_type, "application/json");
       message.body() = boost::json::serialize(*request.body);
     }
     message.prepare_payload();
@@ -107,13 +107,13 @@ class HttpBackend : public Backend {
   // Of unknown length: the descriptor may be a pipe. `failure` is that of the connection.
   Result<void> SendUpload(asio::ip::tcp::socket& socket, const ApiRequest& request,
                           error_code& failure) const {
-    http::request<http::buffer_body> message(MessageFor(request).base());
-    message.set(http::field::content_type, "application/octet-stream");
-    message.erase(http::field::content_length);
+    beast::http::request<beast::http::buffer_body> message(MessageFor(request).base());
+    message.set(beast::http::field::content_type, "application/octet-stream");
+    message.erase(beast::http::field::content_length);
     message.chunked(true);
     message.body() = {nullptr, 0, true};
-    http::request_serializer<http::buffer_body> serializer(message);
-    http::write_header(socket, serializer, failure);
+    beast::http::request_serializer<beast::http::buffer_body> serializer(message);
+    beast::http::write_header(socket, serializer, failure);
     std::vector<char> piece(kUploadPieceBytes);
     while (!failure && message.body().more) {
       const ssize_t length = ::read(request.upload, piece.data(), piece.size());
@@ -122,18 +122,18 @@ class HttpBackend : public Backend {
       message.body().data = length > 0 ? piece.data() : nullptr;
       message.body().size = static_cast<std::size_t>(length);
       message.body().more = length > 0;
-      http::write(socket, serializer, failure);
-      if (failure == http::error::need_buffer) failure = {};
+      beast::http::write(socket, serializer, failure);
+      if (failure == beast::http::error::need_buffer) failure = {};
     }
     return {};
   }
 
   Result<void> Receive(asio::ip::tcp::socket& socket, const Sink& sink) const {
     boost::beast::flat_buffer buffer;
-    http::response_parser<http::buffer_body> parser;
+    beast::http::response_parser<beast::http::buffer_body> parser;
     parser.body_limit(boost::none);
     error_code failure;
-    http::read_header(socket, buffer, parser, failure);
+    beast::http::read_header(socket, buffer, parser, failure);
     if (failure) return Unreachable(failure);
     const int status = static_cast<int>(parser.get().result_int());
     const bool success = status >= 200 && status < 300;
@@ -142,8 +142,8 @@ class HttpBackend : public Backend {
     while (!parser.is_done()) {
       parser.get().body().data = piece.data();
       parser.get().body().size = piece.size();
-      http::read_some(socket, buffer, parser, failure);
-      if (failure && failure != http::error::need_buffer) return Unreachable(failure);
+      beast::http::read_some(socket, buffer, parser, failure);
+      if (failure && failure != beast::http::error::need_buffer) return Unreachable(failure);
       const std::string_view bytes(piece.data(), piece.size() - parser.get().body().size);
       if (bytes.empty()) continue;
       if (success) {

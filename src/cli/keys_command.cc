@@ -80,9 +80,9 @@ int CreateKey(Backend& backend, const CommonArguments& common, const KeysArgumen
 }  // namespace
 
 int KeysCommand(Backend& backend, const CommonArguments& common, const KeysArguments& arguments) {
-  using Action = KeysArguments::Action;
-  if (arguments.action == Action::kCreate) return CreateKey(backend, common, arguments);
-  if (arguments.action == Action::kList) {
+  using KeysAction = KeysArguments::Action;
+  if (arguments.action == KeysAction::kCreate) return CreateKey(backend, common, arguments);
+  if (arguments.action == KeysAction::kList) {
     return PrintList(ListAll(backend, "/v1/api-keys"), common,
                      {"ID", "NAME", "KEY", "CREATED", "LAST USED", "REVOKED", "PROJECTS", "SCOPES"},
                      [](const json::object& key) -> std::vector<std::string> {

@@ -10,7 +10,7 @@ namespace dormouse::cli {
 namespace {
 
 namespace json = boost::json;
-using Action = SandboxesArguments::Action;
+using SandboxesAction = SandboxesArguments::Action;
 
 std::string NameOf(const json::object& sandbox) {
   const json::value* const metadata = sandbox.if_contains("metadata");
@@ -28,7 +28,7 @@ void PrintSandboxes(const json::array& sandboxes) {
   PrintTable(rows);
 }
 
-int List(Backend& backend, const CommonArguments& common) {
+int ListSandboxes(Backend& backend, const CommonArguments& common) {
   const auto sandboxes = ListAll(backend, "/v1/sandboxes");
   if (!sandboxes.ok()) return ReportError(sandboxes.error(), common.json);
   if (common.json) {
@@ -93,11 +93,11 @@ int Show(Backend& backend, const CommonArguments& common, const std::string& san
 
 int SandboxesCommand(Backend& backend, const CommonArguments& common,
                      const SandboxesArguments& arguments) {
-  if (arguments.action == Action::kList) return List(backend, common);
-  if (arguments.action == Action::kCreate) return Create(backend, common, arguments);
+  if (arguments.action == SandboxesAction::kList) return ListSandboxes(backend, common);
+  if (arguments.action == SandboxesAction::kCreate) return Create(backend, common, arguments);
   const auto sandbox_id = ResolveSandbox(backend, arguments.sandbox, Missing::kFail);
   if (!sandbox_id.ok()) return ReportError(sandbox_id.error(), common.json);
-  if (arguments.action == Action::kShow) return Show(backend, common, *sandbox_id);
+  if (arguments.action == SandboxesAction::kShow) return Show(backend, common, *sandbox_id);
   const auto answer = CallJson(backend, {"DELETE", SandboxPath(*sandbox_id), {}});
   if (!answer.ok()) return ReportError(answer.error(), common.json);
   if (common.json) PrintJson(*answer);

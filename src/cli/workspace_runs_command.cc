@@ -15,7 +15,7 @@ namespace dormouse::cli {
 namespace {
 
 namespace json = boost::json;
-using Action = WorkspaceRunsArguments::Action;
+using WorkspaceRunsAction = WorkspaceRunsArguments::Action;
 
 constexpr std::string_view kRuns = "/v1/workspace-runs";
 // How often a stream that broke off is taken up again without a new event.
@@ -172,7 +172,7 @@ void PrintRuns(const json::array& runs) {
   PrintTable(rows);
 }
 
-int List(Backend& backend, const CommonArguments& common) {
+int ListWorkspaceRuns(Backend& backend, const CommonArguments& common) {
   const auto runs = ListAll(backend, std::string(kRuns));
   if (!runs.ok()) return ReportError(runs.error(), common.json);
   if (common.json) {
@@ -187,10 +187,10 @@ int List(Backend& backend, const CommonArguments& common) {
 
 int WorkspaceRunsCommand(Backend& backend, const CommonArguments& common,
                          const WorkspaceRunsArguments& arguments) {
-  if (arguments.action == Action::kRun) return RunIt(backend, common, arguments);
-  if (arguments.action == Action::kList) return List(backend, common);
+  if (arguments.action == WorkspaceRunsAction::kRun) return RunIt(backend, common, arguments);
+  if (arguments.action == WorkspaceRunsAction::kList) return ListWorkspaceRuns(backend, common);
   ApiRequest request{"GET", RunPath(arguments.run), {}};
-  if (arguments.action == Action::kCancel) {
+  if (arguments.action == WorkspaceRunsAction::kCancel) {
     request = {"POST", RunPath(arguments.run, "/cancel"), json::object()};
   }
   auto answer = CallJson(backend, request);

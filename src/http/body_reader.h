@@ -7,6 +7,7 @@
 
 #include <boost/json/object.hpp>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@
 #include "service/types.h"
 
 namespace dormouse::http {
+
+// As the upper bound of an integer: none but its type's.
+inline constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
 class BodyReader {
  public:

@@ -32,8 +32,6 @@ using Clock = std::chrono::steady_clock;
 using Parser = beast::http::request_parser<beast::http::string_body>;
 using UploadParser = beast::http::request_parser<beast::http::buffer_body>;
 
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
-
 constexpr std::size_t kReadBytes = 16 << 10;
 constexpr std::size_t kUploadReadBytes = 64 << 10;
 // Pieces in which bodies go out; each has the whole write timeout.

@@ -2,14 +2,19 @@
 // Connection: serves the requests of one client connection, one after the other.
 #pragma once
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <memory>
 
 #include "http/api.h"
 #include "http/server.h"
 
 namespace dormouse::http {
+
+// Waits for an operation of Asio; the error code is part of what it gives.
+inline constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 // Threads: everything runs on the socket's strand; FinishSoon() and Close() may be called from
 // anywhere.

@@ -8,7 +8,7 @@
 namespace dormouse::http {
 namespace {
 
-Result<service::CreateArtifact> ParseCreate(const Call& call) {
+Result<service::CreateArtifact> ParseCreateArtifact(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({}));
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
   service::CreateArtifact request;
@@ -19,7 +19,7 @@ Result<service::CreateArtifact> ParseCreate(const Call& call) {
   return request;
 }
 
-Result<service::ListArtifacts> ParseList(const Call& call) {
+Result<service::ListArtifacts> ParseListArtifacts(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({"limit", "cursor", "include"}));
   service::ListArtifacts request;
   request.sandbox_id = call.path[0];
@@ -35,7 +35,7 @@ Result<service::ListArtifacts> ParseList(const Call& call) {
 }  // namespace
 
 HandlerResult CreateArtifact(const Call& call) {
-  DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  DORMOUSE_CO_ASSIGN(auto request, ParseCreateArtifact(call));
   const auto render = [](const service::Artifact& artifact) {
     return ThingResponse(201, "artifact", artifact);
   };
@@ -45,7 +45,7 @@ HandlerResult CreateArtifact(const Call& call) {
 }
 
 HandlerResult ListArtifacts(const Call& call) {
-  DORMOUSE_CO_ASSIGN(auto request, ParseList(call));
+  DORMOUSE_CO_ASSIGN(auto request, ParseListArtifacts(call));
   DORMOUSE_CO_ASSIGN(const auto page, co_await call.service.List(std::move(request)));
   co_return PageResponse(page);
 }

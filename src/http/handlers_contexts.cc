@@ -17,7 +17,7 @@ Result<void> ParseNothing(const Call& call) {
   return body.Finish();
 }
 
-Result<service::CreateContext> ParseCreate(const Call& call) {
+Result<service::CreateContext> ParseCreateContext(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({}));
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
   service::CreateContext request;
@@ -65,7 +65,7 @@ Result<std::uint64_t> ParseRollback(const Call& call) {
 }  // namespace
 
 HandlerResult CreateContext(const Call& call) {
-  DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  DORMOUSE_CO_ASSIGN(auto request, ParseCreateContext(call));
   request.answer = AnswererFor<service::Context>(call, RenderNew);
   DORMOUSE_CO_ASSIGN(const auto context, co_await call.service.Create(std::move(request)));
   co_return RenderNew(context);

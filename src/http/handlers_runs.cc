@@ -16,11 +16,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::chrono::seconds kHeartbeat{15};
 // Whether a run gets its place in a queue is known almost at once; should it take longer, the
 // response begins without it.
 constexpr std::chrono::seconds kStartPatience{5};
-constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
 constexpr const char* kEventStream = "text/event-stream";
 

@@ -19,7 +19,7 @@ Result<std::int64_t> ParseTtl(const Call& call) {
   return ttl_ms;
 }
 
-Result<service::CreateSandbox> ParseCreate(const Call& call) {
+Result<service::CreateSandbox> ParseCreateSandbox(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({}));
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
   service::CreateSandbox request;
@@ -33,7 +33,7 @@ Result<service::CreateSandbox> ParseCreate(const Call& call) {
   return request;
 }
 
-Result<service::ListSandboxes> ParseList(const Call& call) {
+Result<service::ListSandboxes> ParseListSandboxes(const Call& call) {
   constexpr std::string_view kMetadata = "metadata.";
   DORMOUSE_TRY(call.query.RefuseOthers({"limit", "cursor", "projectId", "include"}, kMetadata));
   service::ListSandboxes request;
@@ -53,7 +53,7 @@ Result<service::ListSandboxes> ParseList(const Call& call) {
 }  // namespace
 
 HandlerResult CreateSandbox(const Call& call) {
-  DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  DORMOUSE_CO_ASSIGN(auto request, ParseCreateSandbox(call));
   const auto render = [](const service::Sandbox& sandbox) {
     return ThingResponse(201, "sandbox", sandbox);
   };
@@ -63,7 +63,7 @@ HandlerResult CreateSandbox(const Call& call) {
 }
 
 HandlerResult ListSandboxes(const Call& call) {
-  DORMOUSE_CO_ASSIGN(auto request, ParseList(call));
+  DORMOUSE_CO_ASSIGN(auto request, ParseListSandboxes(call));
   DORMOUSE_CO_ASSIGN(const auto page, co_await call.service.List(std::move(request)));
   co_return PageResponse(page);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "http/body_reader.h"
+#include "common/ascii.h"
 #include "http/handlers.h"
 #include "http/json.h"
 #include "http/text.h"
@@ -14,7 +15,6 @@ namespace dormouse::http {
 namespace {
 
 constexpr std::string_view kMetadata = "metadata.";
-constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMaxEvents = 500;
 constexpr std::int64_t kDefaultEvents = 100;
 
@@ -41,7 +41,7 @@ void ParseArtifacts(BodyReader& body, std::vector<service::WantedArtifact>& arti
   }
 }
 
-Result<service::CreateWorkspaceRun> ParseCreate(const Call& call) {
+Result<service::CreateWorkspaceRun> ParseCreateWorkspaceRun(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({}));
   DORMOUSE_ASSIGN(BodyReader body, BodyReader::Parse(call.request));
   service::CreateWorkspaceRun request;
@@ -62,7 +62,7 @@ Result<service::CreateWorkspaceRun> ParseCreate(const Call& call) {
   return request;
 }
 
-Result<service::ListWorkspaceRuns> ParseList(const Call& call) {
+Result<service::ListWorkspaceRuns> ParseListWorkspaceRuns(const Call& call) {
   DORMOUSE_TRY(call.query.RefuseOthers({"limit", "cursor", "projectId", "status"}, kMetadata));
   service::ListWorkspaceRuns request;
   request.caller = call.caller;
@@ -78,16 +78,8 @@ Result<service::ListWorkspaceRuns> ParseList(const Call& call) {
   return request;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 Result<Sha256Digest> ParseDigest(std::string_view text, std::string_view field) {
-  const auto digest = Sha256Digest::FromHex(Lower(text));
+  const auto digest = Sha256Digest::FromHex(AsciiLower(text));
   if (!digest) return InvalidField(field, "must be a SHA-256 in 64 hexadecimal digits");
   return *digest;
 }
@@ -210,7 +202,7 @@ Response EventsPage(const service::WorkspaceRunEvents& events, const service::Wo
 }  // namespace
 
 HandlerResult CreateWorkspaceRun(const Call& call) {
-  DORMOUSE_CO_ASSIGN(auto request, ParseCreate(call));
+  DORMOUSE_CO_ASSIGN(auto request, ParseCreateWorkspaceRun(call));
   const auto render = [](const service::WorkspaceRun& run) {
     return ThingResponse(201, "workspaceRun", run);
   };
@@ -221,7 +213,7 @@ HandlerResult CreateWorkspaceRun(const Call& call) {
 }
 
 HandlerResult ListWorkspaceRuns(const Call& call) {
-  DORMOUSE_CO_ASSIGN(auto request, ParseList(call));
+  DORMOUSE_CO_ASSIGN(auto request, ParseListWorkspaceRuns(call));
   DORMOUSE_CO_ASSIGN(const auto page,
                      co_await call.service.workspace_runs().List(std::move(request)));
   co_return PageResponse(page);

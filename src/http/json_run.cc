@@ -31,12 +31,6 @@ std::string_view NameOf(scheduler::RunStatus status) {
 // Microseconds are all that a duration in milliseconds can say here.
 double Milliseconds(double value) { return std::round(value * 1000) / 1000; }
 
-void WriteStrings(JsonWriter& json, std::string_view name, const std::vector<std::string>& items) {
-  json.Key(name).BeginArray();
-  for (const std::string& item : items) json.Value(item);
-  json.EndArray();
-}
-
 void Write(JsonWriter& json, const scheduler::Usage& usage) {
   json.BeginObject();
   json.Field("fuelConsumed", usage.fuel_consumed);
@@ -90,7 +84,7 @@ void Write(JsonWriter& json, const service::CodeOutput& output) {
 void Write(JsonWriter& json, const service::CodeError& error) {
   json.BeginObject();
   json.Field("name", error.name).Field("message", error.message);
-  WriteStrings(json, "traceback", error.traceback);
+  json.Strings("traceback", error.traceback);
   json.Field("lineNumber", error.line_number).EndObject();
 }
 
@@ -120,8 +114,8 @@ void Write(JsonWriter& json, const service::RunResult& run) {
   json.Key("context");
   WriteContextState(json, run);
   json.Key("files").BeginObject();
-  WriteStrings(json, "written", run.files_written);
-  WriteStrings(json, "deleted", run.files_deleted);
+  json.Strings("written", run.files_written);
+  json.Strings("deleted", run.files_deleted);
   json.EndObject().EndObject();
 }
 

@@ -21,12 +21,6 @@ std::optional<std::string> NotEmpty(const std::string& text) {
   return text;
 }
 
-void WriteStrings(JsonWriter& json, std::string_view name, const std::vector<std::string>& items) {
-  json.Key(name).BeginArray();
-  for (const std::string& item : items) json.Value(item);
-  json.EndArray();
-}
-
 // What a run and its evidence have in common.
 void WriteShared(JsonWriter& json, const service::WorkspaceRun& run) {
   json.Field("orgId", run.org_id).Field("projectId", run.project_id);
@@ -42,8 +36,8 @@ void WriteShared(JsonWriter& json, const service::WorkspaceRun& run) {
   json.Field("exitCode", run.exit_code).Field("failureReason", NotEmpty(run.failure_reason));
   json.Field("failureClass", NotEmpty(run.failure_class));
   json.Field("orchestrationSucceeded", service::OrchestrationSucceeded(run));
-  WriteStrings(json, "envKeys", service::EnvKeysOf(run));
-  WriteStrings(json, "artifactIds", run.artifact_ids);
+  json.Strings("envKeys", service::EnvKeysOf(run));
+  json.Strings("artifactIds", run.artifact_ids);
   json.Key("artifactErrors").BeginArray();
   for (const store::ArtifactFailure& failure : run.artifact_errors) {
     json.BeginObject().Field("code", failure.code).Field("message", failure.message);

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace dormouse::http {
 
@@ -54,6 +55,12 @@ class JsonWriter {
   template <typename T>
   JsonWriter& Field(std::string_view name, const std::optional<T>& value) {
     return value.has_value() ? Field(name, *value) : *this;
+  }
+
+  JsonWriter& Strings(std::string_view name, const std::vector<std::string>& items) {
+    Key(name).BeginArray();
+    for (const std::string& item : items) Value(item);
+    return EndArray();
   }
 
   const std::string& text() const { return text_; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +17,9 @@
 #include "common/file_descriptor.h"
 
 namespace dormouse::http {
+
+// An event stream that has nothing to say says that it is alive, before proxies give up on it.
+inline constexpr std::chrono::seconds kHeartbeat{15};
 
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 

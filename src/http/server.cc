@@ -26,7 +26,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 // When the process is out of descriptors, accepting again at once would only burn CPU.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 // Connections that are being told that there is no room.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 
 namespace dormouse::http {
@@ -27,8 +28,6 @@ bool IsUnreserved(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '.' || c == '_' || c == '~';
 }
-
-char LowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 std::tm UtcOf(system_clock::time_point time, int* milliseconds) {
   constexpr std::int64_t kLastMs = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
@@ -144,7 +143,7 @@ std::string ContentDisposition(Disposition disposition, std::string_view file_na
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return LowerAscii(x) == LowerAscii(y);
+           return AsciiLower(x) == AsciiLower(y);
          });
 }
 

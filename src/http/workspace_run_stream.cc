@@ -9,7 +9,6 @@
 namespace dormouse::http {
 namespace {
 
-constexpr std::chrono::seconds kHeartbeat{15};
 constexpr std::uint32_t kBatch = 100;
 
 service::Time TimeOf(std::int64_t ms) { return service::Time(std::chrono::milliseconds(ms)); }

@@ -38,7 +38,7 @@ Result<std::vector<EngineBuild>> LoadEngines(const std::filesystem::path& direct
 struct WorkerHostOptions {
   std::filesystem::path executable;  // the dormouse binary, run as `dormouse zygote`
   std::vector<EngineBuild> engines;
-  int spares_per_engine = 1;
+  int spares_per_engine = 1;          // of current builds; others have none
   std::chrono::milliseconds stop_grace{300};  // between soft and hard stop
   std::uint64_t tmp_bytes = 256ull << 20;     // /tmp of one context
   std::uint64_t workspace_bytes = 4ull << 30; // contents a run may add

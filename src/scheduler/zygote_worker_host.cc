@@ -76,14 +76,15 @@ Result<void> ZygoteWorkerHost::Shared::SpawnZygote() {
   ::close(ends[1]);
 
   std::vector<std::string> arguments = {options.executable.string(), "zygote", "--control",
-                                        std::to_string(kControlFd), "--spares",
-                                        std::to_string(options.spares_per_engine), "--tmp-bytes",
+                                        std::to_string(kControlFd), "--tmp-bytes",
                                         std::to_string(options.tmp_bytes), "--workspace-bytes",
                                         std::to_string(options.workspace_bytes), "--workspace-files",
                                         std::to_string(options.workspace_files)};
   for (const EngineBuild& engine : options.engines) {
-    arguments.push_back("--engine");
-    arguments.push_back(engine.directory.string());
+    // Few contexts are of a build that is no longer current: no process waits for them.
+    const int spares = engine.current ? options.spares_per_engine : 0;
+    arguments.insert(arguments.end(),
+                     {"--spares", std::to_string(spares), "--engine", engine.directory.string()});
   }
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());

@@ -21,8 +21,6 @@ constexpr std::size_t kMaxUsageEvents = 1'000;
 constexpr std::string_view kMakesKeys = "api_key:create";
 constexpr std::int64_t kKeyUseIntervalMs = 60'000;
 
-Time TimeOf(std::int64_t ms) { return Time(std::chrono::milliseconds(ms)); }
-
 Result<void> CheckName(std::string_view name) {
   if (name.empty()) return InvalidField("name", "must not be empty");
   if (!IsValidUtf8(name) || CountCharacters(name) > kNameCharacters) {

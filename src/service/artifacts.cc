@@ -17,13 +17,11 @@
 namespace dormouse::service {
 namespace {
 
-constexpr std::uint32_t kExpireAtOnce = 200;
-constexpr std::uint32_t kDropAtOnce = 1'000;
+constexpr std::uint32_t kArtifactsAtOnce = 200;
+constexpr std::uint32_t kTombstonesAtOnce = 1'000;
 // For so long a deleted artifact can still be told from one that never was.
 constexpr std::int64_t kTombstoneMs = 30ll * 24 * 3600 * 1000;
-constexpr std::size_t kMaxNameBytes = 255;
-
-Time TimeOf(std::int64_t ms) { return Time(std::chrono::milliseconds(ms)); }
+constexpr std::size_t kMaxArtifactNameBytes = 255;
 
 Error NoSuchArtifact() { return Error(ErrorCode::kNotFound, "there is no such artifact"); }
 
@@ -33,7 +31,7 @@ bool IsGone(const store::ArtifactRow& row, std::int64_t now_ms) {
 
 // A file may have a name that no header or terminal should get.
 std::string CleanName(std::string_view file_name) {
-  std::string name(Utf8Prefix(file_name, kMaxNameBytes));
+  std::string name(Utf8Prefix(file_name, kMaxArtifactNameBytes));
   for (char& c : name) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
   }
@@ -250,7 +248,7 @@ void ServiceImpl::SettleOutputs(RunJob& job, std::size_t delivered, RunResult& r
 boost::asio::awaitable<void> ServiceImpl::ExpireArtifacts() {
   const std::int64_t now_ms = NowMs();
   const auto expired = co_await OnPool(
-      pool_, [this, now_ms] { return store_->ReadExpiredArtifacts(now_ms, kExpireAtOnce); });
+      pool_, [this, now_ms] { return store_->ReadExpiredArtifacts(now_ms, kArtifactsAtOnce); });
   if (!expired.ok()) {
     spdlog::warn("cannot look for expired artifacts: {}", expired.error().message);
     co_return;
@@ -267,7 +265,7 @@ boost::asio::awaitable<void> ServiceImpl::ExpireArtifacts() {
 boost::asio::awaitable<void> ServiceImpl::DropOldTombstones() {
   const std::int64_t before_ms = NowMs() - kTombstoneMs;
   auto ids = co_await OnPool(
-      pool_, [this, before_ms] { return store_->ReadOldTombstones(before_ms, kDropAtOnce); });
+      pool_, [this, before_ms] { return store_->ReadOldTombstones(before_ms, kTombstonesAtOnce); });
   if (!ids.ok() || ids->empty()) co_return;
   store::Transaction transaction;
   transaction.dropped_artifacts = std::move(*ids);

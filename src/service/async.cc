@@ -2,13 +2,31 @@
 #include "service/async.h"
 
 #include <algorithm>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 namespace dormouse::service {
 
 namespace asio = boost::asio;
+
+namespace {
+
+// Wraps a completion handler so that it can be kept and called once, on its own executor, from any thread.
+template <typename Handler>
+std::function<void()> ResumeLater(Handler handler) {
+  auto shared = std::make_shared<Handler>(std::move(handler));
+  return [shared] {
+    const auto executor = asio::get_associated_executor(*shared);
+    asio::post(executor, [shared] { std::move (*shared)(); });
+  };
+}
+
+}  // namespace
 
 void Event::Set() {
   std::vector<std::function<void()>> waiters;
@@ -28,7 +46,7 @@ bool Event::IsSet() const {
 asio::awaitable<void> Event::Wait() {
   return asio::async_initiate<const asio::use_awaitable_t<>&, void()>(
       [this](auto handler) {
-        std::function<void()> resume = ResumeLater<>(std::move(handler));
+        std::function<void()> resume = ResumeLater(std::move(handler));
         {
           const std::lock_guard lock(mutex_);
           if (!set_) {
@@ -110,6 +128,17 @@ void FifoMutex::Unlock() {
 asio::awaitable<void> Sleep(std::chrono::milliseconds time) {
   asio::steady_timer timer(co_await asio::this_coro::executor, time);
   co_await timer.async_wait(asio::use_awaitable);
+}
+
+asio::awaitable<void> RunOnPool(asio::thread_pool& pool, std::function<void()> work) {
+  return asio::async_initiate<const asio::use_awaitable_t<>&, void()>(
+      [&pool](auto handler, std::function<void()> moved) {
+        asio::post(pool, [work = std::move(moved), resume = ResumeLater(std::move(handler))] {
+          work();
+          resume();
+        });
+      },
+      asio::use_awaitable, std::move(work));
 }
 
 void Signal::Notify() {

@@ -4,12 +4,8 @@
 // None of them reacts to cancellation: what the service has begun it ends, whoever still waits for it.
 #pragma once
 
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -22,18 +18,6 @@
 #include <vector>
 
 namespace dormouse::service {
-
-// Wraps a completion handler so that it can be kept and called once, on its own executor, from any thread.
-template <typename... Values, typename Handler>
-std::function<void(Values...)> ResumeLater(Handler handler) {
-  auto shared = std::make_shared<Handler>(std::move(handler));
-  return [shared](Values... values) {
-    const auto executor = boost::asio::get_associated_executor(*shared);
-    boost::asio::post(executor, [shared, ... values = std::move(values)]() mutable {
-      std::move (*shared)(std::move(values)...);
-    });
-  };
-}
 
 // An event that happens once. Waiting after it returns at once.
 //
@@ -135,23 +119,15 @@ class FifoMutex {
 // Waits without holding anything up.
 boost::asio::awaitable<void> Sleep(std::chrono::milliseconds time);
 
-// Runs `work` on `pool`, for what blocks on disks or takes long; the coroutine goes on where it was.
+// Runs `work` on `pool` and goes on where the coroutine was. What `work` refers to may live in the coroutine.
+boost::asio::awaitable<void> RunOnPool(boost::asio::thread_pool& pool, std::function<void()> work);
+
+// The same for work that has a value. For what blocks on disks or takes long.
 template <typename Work>
 boost::asio::awaitable<std::invoke_result_t<Work>> OnPool(boost::asio::thread_pool& pool, Work work) {
-  using Value = std::invoke_result_t<Work>;
-  return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void(Value)>(
-      [&pool](auto handler, Work moved) {
-        auto state = std::make_shared<std::pair<decltype(handler), Work>>(std::move(handler),
-                                                                         std::move(moved));
-        boost::asio::post(pool, [state] {
-          auto value = std::make_shared<Value>(state->second());
-          const auto executor = boost::asio::get_associated_executor(state->first);
-          boost::asio::post(executor, [state, value]() mutable {
-            std::move(state->first)(std::move(*value));
-          });
-        });
-      },
-      boost::asio::use_awaitable, std::move(work));
+  std::optional<std::invoke_result_t<Work>> value;
+  co_await RunOnPool(pool, [&value, &work] { value.emplace(work()); });
+  co_return std::move(*value);
 }
 
 }  // namespace dormouse::service

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 #include "service/svg_scanner.h"
 
@@ -14,19 +15,13 @@ using std::string_view_literals::operator""sv;
 constexpr std::string_view kPngMagic = "\x89PNG\r\n\x1a\n"sv;
 constexpr std::string_view kJpegMagic = "\xff\xd8\xff"sv;
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return lower;
-}
-
 // What a browser that guesses would take for a page.
 bool LooksLikeMarkup(std::string_view bytes) {
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
   while (!bytes.empty() && (bytes.front() == ' ' || (bytes.front() >= '\t' && bytes.front() <= '\r'))) {
     bytes.remove_prefix(1);
   }
-  const std::string start = Lower(bytes.substr(0, 16));
+  const std::string start = AsciiLower(bytes.substr(0, 16));
   constexpr std::string_view kStarts[] = {"<!doctype", "<html", "<head", "<body",   "<script",
                                           "<svg",      "<?xml", "<!--",  "<iframe", "<style"};
   return std::any_of(std::begin(kStarts), std::end(kStarts),
@@ -56,7 +51,7 @@ struct KnownType {
   Activity activity = Activity::kPassive;
 };
 
-constexpr KnownType kKnown[] = {
+constexpr KnownType kKnownTypes[] = {
     {"png", "image/png", Proof::kMagic, kPngMagic},
     {"jpg", "image/jpeg", Proof::kMagic, kJpegMagic},
     {"jpeg", "image/jpeg", Proof::kMagic, kJpegMagic},
@@ -137,12 +132,12 @@ ContentCheck CheckContent(std::string_view format, std::string_view bytes) {
 ContentType ContentTypeOf(std::string_view name, std::string_view bytes, Sample sample) {
   const std::size_t dot = name.rfind('.');
   const std::string extension =
-      dot == std::string_view::npos ? std::string() : Lower(name.substr(dot + 1));
-  for (const KnownType& known : kKnown) {
+      dot == std::string_view::npos ? std::string() : AsciiLower(name.substr(dot + 1));
+  for (const KnownType& known : kKnownTypes) {
     if (known.extension == extension) return Prove(known, bytes, sample);
   }
   if (!extension.empty() && extension != name) return {};
-  for (const KnownType& known : kKnown) {
+  for (const KnownType& known : kKnownTypes) {
     // Without an extension only pictures name themselves.
     if (!known.content_type.starts_with("image/") || known.proof != Proof::kMagic) continue;
     if (const ContentType type = Prove(known, bytes, sample); type.content_type == known.content_type) {

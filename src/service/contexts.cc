@@ -272,8 +272,7 @@ void ServiceImpl::StopRun(const ContextPtr& context,
     if (active->worker) active->worker->Interrupt(scheduler::StopReason::kInterrupt);
   }
   if (!BeginOperation()) return;
-  asio::co_spawn(executor_, RepeatStop(context, std::move(active), kill_after),
-                 [this](std::exception_ptr) { EndOperation(); });
+  Launch(RepeatStop(context, std::move(active), kill_after));
 }
 
 ServiceImpl::Task<Context> ServiceImpl::InterruptContext(std::string sandbox_id,

@@ -17,7 +17,7 @@ constexpr unsigned kSweepTicks = 30;
 constexpr unsigned kTotalsTicks = 15;
 constexpr unsigned kIdleTicks = 2;
 constexpr std::size_t kSweepContents = 1'000;
-constexpr std::uint32_t kExpireAtOnce = 100;
+constexpr std::uint32_t kSandboxesAtOnce = 100;
 constexpr std::chrono::minutes kSandboxKept{5};
 
 }  // namespace
@@ -65,7 +65,7 @@ asio::awaitable<void> ServiceImpl::SweepContents() {
 asio::awaitable<void> ServiceImpl::ExpireSandboxes() {
   const std::int64_t now_ms = NowMs();
   const auto expired =
-      co_await OnPool(pool_, [this, now_ms] { return store_->ReadExpiredSandboxes(now_ms, kExpireAtOnce); });
+      co_await OnPool(pool_, [this, now_ms] { return store_->ReadExpiredSandboxes(now_ms, kSandboxesAtOnce); });
   if (!expired.ok()) {
     spdlog::warn("cannot look for expired sandboxes: {}", expired.error().message);
     co_return;
@@ -84,7 +84,7 @@ asio::awaitable<void> ServiceImpl::ExpireIdleSandboxes() {
   for (const Template* const preset : templates_.WithIdleExpiry()) {
     const std::int64_t since_ms = NowMs() - preset->idle_expiry_ms;
     const auto idle = co_await OnPool(pool_, [this, preset, since_ms] {
-      return store_->ReadIdleSandboxes(preset->slug, since_ms, kExpireAtOnce);
+      return store_->ReadIdleSandboxes(preset->slug, since_ms, kSandboxesAtOnce);
     });
     if (!idle.ok()) {
       spdlog::warn("cannot look for idle sandboxes: {}", idle.error().message);

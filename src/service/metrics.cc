@@ -13,7 +13,7 @@
 namespace dormouse::service {
 namespace {
 
-constexpr std::size_t kStatuses = 8;
+constexpr std::size_t kRunStatuses = 8;
 
 prometheus::Histogram::BucketBoundaries Seconds() {
   return {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600};
@@ -45,7 +45,7 @@ std::string_view NameOf(scheduler::RunStatus status) {
 
 struct Metrics::Impl {
   prometheus::Registry registry;
-  std::array<prometheus::Counter*, kStatuses> runs{};
+  std::array<prometheus::Counter*, kRunStatuses> runs{};
   prometheus::Histogram& run_seconds = Histogram("dormouse_run_seconds", "Time of a run");
   prometheus::Histogram& resume_seconds =
       Histogram("dormouse_resume_seconds", "Time to make a dormant context resident");
@@ -70,7 +70,7 @@ struct Metrics::Impl {
 
   Impl() {
     auto& family = prometheus::BuildCounter().Name("dormouse_runs_total").Help("Runs by status").Register(registry);
-    for (std::size_t i = 0; i < kStatuses; ++i) {
+    for (std::size_t i = 0; i < kRunStatuses; ++i) {
       const std::string_view name = NameOf(static_cast<scheduler::RunStatus>(i));
       runs[i] = &family.Add({{"status", std::string(name)}});
     }
@@ -91,7 +91,7 @@ Metrics::~Metrics() = default;
 
 void Metrics::RunEnded(const RunResult& result) {
   const auto status = static_cast<std::size_t>(result.status);
-  if (status < kStatuses) impl_->runs[status]->Increment();
+  if (status < kRunStatuses) impl_->runs[status]->Increment();
   impl_->run_seconds.Observe(result.duration_ms / 1e3);
   if (result.resumed) impl_->resume_seconds.Observe(result.resume_ms / 1e3);
   if (result.snapshot_bytes > 0) {

@@ -2,6 +2,7 @@
 // Making and ending the service.
 #include <spdlog/spdlog.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <thread>
 
 #include "service/service_impl.h"
@@ -76,10 +77,7 @@ void ServiceImpl::Start() {
   housekeeping_timer_ = std::make_shared<asio::steady_timer>(executor_);
   RefreshTotals();
   BeginOperation();
-  asio::co_spawn(executor_, Housekeeping(), [this](std::exception_ptr failure) {
-    if (failure) spdlog::error("housekeeping ended early");
-    EndOperation();
-  });
+  Launch(Housekeeping());
   workspace_runs_->Recover();
   asio::post(pool_, [this] {
     const Result<std::size_t> removed = store_->SweepOrphanFiles();
@@ -88,6 +86,13 @@ void ServiceImpl::Start() {
     } else if (removed.value() > 0) {
       spdlog::info("removed {} files that nothing refers to", removed.value());
     }
+  });
+}
+
+void ServiceImpl::Launch(asio::awaitable<void> operation) {
+  asio::co_spawn(executor_, std::move(operation), [this](std::exception_ptr failure) {
+    if (failure) spdlog::error("a background operation ended early");
+    EndOperation();
   });
 }
 

@@ -17,10 +17,10 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMaxDepth = 128;
+constexpr std::size_t kMaxJsonDepth = 128;
 constexpr std::size_t kMaxBundleTypes = 32;
 constexpr std::size_t kMaxMimeBytes = 128;
-constexpr std::size_t kMaxNameBytes = 256;
+constexpr std::size_t kMaxErrorNameBytes = 256;
 constexpr std::size_t kMaxMessageBytes = 64u << 10;
 constexpr std::size_t kMaxTracebackLines = 400;
 constexpr std::size_t kMaxTracebackBytes = 256u << 10;
@@ -38,12 +38,12 @@ struct Format {
   int order;
 };
 
-struct Known {
+struct KnownFormat {
   std::string_view mime;
   Format format;
 };
 
-constexpr Known kKnown[] = {
+constexpr KnownFormat kKnownFormats[] = {
     {"text/plain", {"text", Shape::kText, 0}},
     {"text/markdown", {"markdown", Shape::kText, 1}},
     {"text/html", {"html", Shape::kArtifact, 2}},
@@ -56,7 +56,7 @@ constexpr Known kKnown[] = {
 };
 
 Format FormatOf(std::string_view mime) {
-  for (const Known& known : kKnown) {
+  for (const KnownFormat& known : kKnownFormats) {
     if (known.mime == mime) return known.format;
   }
   if (mime.starts_with("application/vnd.vega") || mime.starts_with("application/vnd.plotly")) {
@@ -69,7 +69,7 @@ std::string_view View(const json::string& text) { return {text.data(), text.size
 
 std::optional<json::value> Parse(std::string_view text) {
   json::parse_options options;
-  options.max_depth = kMaxDepth;
+  options.max_depth = kMaxJsonDepth;
   json::error_code error;
   json::value value = json::parse({text.data(), text.size()}, error, {}, options);
   if (error) return std::nullopt;
@@ -275,7 +275,7 @@ CodeError ParseGuestError(std::string_view text) {
     return error;
   }
   const json::object& object = parsed->get_object();
-  error.name = TextField(object, "name", kMaxNameBytes);
+  error.name = TextField(object, "name", kMaxErrorNameBytes);
   if (error.name.empty()) error.name = "Error";
   error.message = TextField(object, "message", kMaxMessageBytes);
   error.line_number = IntField(object, "lineNumber");

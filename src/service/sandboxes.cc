@@ -8,8 +8,6 @@
 namespace dormouse::service {
 namespace {
 
-Time TimeOf(std::int64_t ms) { return Time(std::chrono::milliseconds(ms)); }
-
 // What the store knows of one sandbox.
 struct LoadedSandbox {
   std::optional<store::SandboxRow> row;

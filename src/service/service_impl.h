@@ -7,8 +7,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
@@ -151,7 +149,10 @@ class ServiceImpl final : public Service {
   // ── open.cc
   template <typename T>
   Task<T> Detach(Task<T> operation);
+  // Counts what Stop waits for; false when it no longer takes any.
   bool BeginOperation();
+  // Runs an operation that has begun, and counts its end.
+  void Launch(boost::asio::awaitable<void> operation);
   void EndOperation();
 
   // ── accounts.cc
@@ -327,18 +328,15 @@ ServiceImpl::Task<T> ServiceImpl::Detach(Task<T> operation) {
     co_return Error(ErrorCode::kUnavailable, "the server is shutting down");
   }
   auto shared = std::make_shared<Shared>();
-  boost::asio::co_spawn(
-      executor_,
-      [](ServiceImpl* self, Task<T> moved, std::shared_ptr<Shared> state) -> boost::asio::awaitable<void> {
+  Launch(
+      [](Task<T> moved, std::shared_ptr<Shared> state) -> boost::asio::awaitable<void> {
         try {
           state->result.emplace(co_await std::move(moved));
         } catch (const std::exception& exception) {
           state->result.emplace(Error(ErrorCode::kInternal, exception.what()));
         }
         state->done.Set();
-        self->EndOperation();
-      }(this, std::move(operation), shared),
-      boost::asio::detached);
+      }(std::move(operation), shared));
   co_await shared->done.Wait();
   co_return std::move(*shared->result);
 }

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "common/ascii.h"
 #include "common/utf8.h"
 
 namespace dormouse::service {
 namespace {
 
-constexpr std::size_t kMaxDepth = 1'024;
+constexpr std::size_t kMaxOpenElements = 1'024;
 
 constexpr std::string_view kActiveElements[] = {"script", "foreignobject", "iframe",  "object",
                                                 "embed",  "handler",       "listener"};
@@ -27,12 +28,6 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool StartsName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
          static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return lower;
 }
 
 std::string_view WithoutPrefix(std::string_view name) {
@@ -52,7 +47,7 @@ bool LinkRuns(std::string_view value) {
   for (const char c : value) {
     if (static_cast<unsigned char>(c) > ' ' && c != 0x7f) plain.push_back(c);
   }
-  plain = Lower(plain);
+  plain = AsciiLower(plain);
   if (plain.find("script:") != std::string::npos) return true;
   for (std::size_t at = plain.find("data:"); at != std::string::npos; at = plain.find("data:", at + 1)) {
     const std::string_view rest = std::string_view(plain).substr(at);
@@ -157,12 +152,12 @@ class Scanner {
   bool StartTag() {
     rest_.remove_prefix(1);
     const std::string_view name = Name();
-    if (name.empty() || open_.size() == kMaxDepth) return false;
+    if (name.empty() || open_.size() == kMaxOpenElements) return false;
     if (open_.empty()) {
       if (root_seen_ || WithoutPrefix(name) != "svg") return false;
       root_seen_ = true;
     }
-    const std::string element = Lower(WithoutPrefix(name));
+    const std::string element = AsciiLower(WithoutPrefix(name));
     if (IsOneOf(element, kActiveElements)) scan_.is_active = true;
     while (true) {
       SkipSpaces();
@@ -186,7 +181,7 @@ class Scanner {
     const std::string_view value = rest_.substr(1, end - 1);
     rest_.remove_prefix(end + 1);
     if (value.find('<') != std::string_view::npos) return false;
-    Judge(element, Lower(WithoutPrefix(name)), value);
+    Judge(element, AsciiLower(WithoutPrefix(name)), value);
     return true;
   }
 
@@ -194,7 +189,7 @@ class Scanner {
     if (name.starts_with("on")) scan_.is_active = true;
     if (IsOneOf(name, kLinks) && LinkRuns(value)) scan_.is_active = true;
     if (name != "attributename" || !IsOneOf(element, kAnimations)) return;
-    const std::string target = Lower(WithoutPrefix(value));
+    const std::string target = AsciiLower(WithoutPrefix(value));
     if (target.starts_with("on") || target == "href" || target.find('&') != std::string::npos) {
       scan_.is_active = true;
     }

@@ -17,6 +17,8 @@
 namespace dormouse::service {
 
 using Time = std::chrono::system_clock::time_point;
+// Of milliseconds since the epoch, as the store keeps them.
+inline Time TimeOf(std::int64_t ms) { return Time(std::chrono::milliseconds(ms)); }
 using StringMap = std::map<std::string, std::string>;
 
 struct Page {

@@ -10,9 +10,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::uint32_t kDropAtOnce = 20;
+constexpr std::uint32_t kRunsAtOnce = 20;
 constexpr std::uint32_t kGiveUpAtOnce = 20;
-constexpr std::uint32_t kExpireAtOnce = 100;
+constexpr std::uint32_t kUploadsAtOnce = 100;
 // A run that nobody starts.
 constexpr std::chrono::hours kUnstartedKept{24};
 
@@ -89,7 +89,7 @@ asio::awaitable<void> WorkspaceRuns::Sweep() {
 asio::awaitable<void> WorkspaceRuns::DropOldRuns() {
   const std::int64_t before_ms = service_.NowMs() - service_.config_.workspace_run_kept.count();
   auto old = co_await OnPool(service_.pool_, [this, before_ms] {
-    return service_.store_->ReadOldWorkspaceRuns(before_ms, kDropAtOnce);
+    return service_.store_->ReadOldWorkspaceRuns(before_ms, kRunsAtOnce);
   });
   if (!old.ok() || old->empty()) co_return;
   store::Transaction transaction;
@@ -130,7 +130,7 @@ asio::awaitable<void> WorkspaceRuns::GiveUpForgottenRuns() {
 asio::awaitable<void> WorkspaceRuns::ExpireUploads() {
   const std::int64_t now_ms = service_.NowMs();
   auto expired = co_await OnPool(service_.pool_, [this, now_ms] {
-    return service_.store_->ReadExpiredWorkspaceUploads(now_ms, kExpireAtOnce);
+    return service_.store_->ReadExpiredWorkspaceUploads(now_ms, kUploadsAtOnce);
   });
   if (!expired.ok()) co_return;
   for (store::WorkspaceUploadRow& upload : *expired) {

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxSourceMetadata = 16u << 10;
 // How long a cancellation waits for the end of the run before it answers.
 constexpr std::chrono::seconds kCancelPatience{10};
 
-constexpr std::array<std::string_view, 9> kStatuses = {
+constexpr std::array<std::string_view, 9> kWorkspaceRunStatuses = {
     "awaiting_archive", "archive_uploaded", "starting",  "extracting", "running",
     "collecting",       "succeeded",        "failed",    "canceled"};
 
@@ -65,7 +65,7 @@ std::optional<bool> OrchestrationSucceeded(const WorkspaceRun& run) {
 }
 
 bool IsWorkspaceRunStatus(std::string_view status) {
-  return std::find(kStatuses.begin(), kStatuses.end(), status) != kStatuses.end();
+  return std::find(kWorkspaceRunStatuses.begin(), kWorkspaceRunStatuses.end(), status) != kWorkspaceRunStatuses.end();
 }
 
 WorkspaceRunService& ServiceImpl::workspace_runs() { return *workspace_runs_; }
@@ -89,8 +89,7 @@ WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::Read(std::string run_id) {
 
 bool WorkspaceRuns::Spawn(asio::awaitable<void> operation) {
   if (!service_.BeginOperation()) return false;
-  asio::co_spawn(service_.executor_, std::move(operation),
-                 [this](std::exception_ptr) { service_.EndOperation(); });
+  service_.Launch(std::move(operation));
   return true;
 }
 

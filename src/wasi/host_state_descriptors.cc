@@ -15,7 +15,6 @@ namespace {
 enum class Place : std::uint8_t { kPath = 0, kPrivate = 1, kLost = 2 };
 
 constexpr std::int64_t kMaxTime = std::int64_t{1} << 62;
-constexpr std::uint64_t kMaxOffset = 0x7fff'ffff'ffff'ffff;
 
 Place PlaceOf(const OpenFile& file) {
   if (!file.inode) return Place::kLost;

@@ -27,7 +27,6 @@ struct RawDirent {
 };
 static_assert(sizeof(RawDirent) == 24);
 
-constexpr u64 kMaxOffset = 0x7fff'ffff'ffff'ffff;
 constexpr u32 kMaxAdvice = 5;
 
 // Copies what fits of one directory entry; false when the buffer is full.

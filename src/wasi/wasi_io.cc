@@ -8,7 +8,6 @@
 namespace dormouse::wasi {
 namespace {
 
-constexpr u64 kMaxOffset = 0x7fff'ffff'ffff'ffff;
 
 Errno ReadDevice(Wasi& wasi, const Inode& inode, std::span<std::byte> out, u64& got) {
   got = 0;

@@ -43,8 +43,6 @@ constexpr std::uint8_t kClock = 0;
 constexpr std::uint8_t kFdWrite = 2;
 constexpr std::uint16_t kAbsolute = 1;
 constexpr std::uint16_t kHangup = 1;
-constexpr u32 kRealtime = 0;
-constexpr u32 kMonotonic = 1;
 // Subscriptions per call; a guest has no more descriptors and timers than that to wait for.
 constexpr u32 kMaxSubscriptions = 4096;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
@@ -52,12 +50,12 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // When a clock subscription is due, on the guest's monotonic clock. False: no such clock.
 bool DeadlineOf(Wasi& wasi, const RawSubscription& subscription, std::int64_t now,
                 std::int64_t& deadline) {
-  if (subscription.clock_or_fd != kRealtime && subscription.clock_or_fd != kMonotonic) return false;
+  if (subscription.clock_or_fd != clock_ids::kRealtime && subscription.clock_or_fd != clock_ids::kMonotonic) return false;
   const auto timeout =
       static_cast<std::int64_t>(std::min<u64>(subscription.timeout, static_cast<u64>(kNever)));
   std::int64_t wait = timeout;
   if ((subscription.flags & kAbsolute) != 0) {
-    wait = timeout - (subscription.clock_or_fd == kRealtime ? wasi.clock().RealtimeNs() : now);
+    wait = timeout - (subscription.clock_or_fd == clock_ids::kRealtime ? wasi.clock().RealtimeNs() : now);
   }
   deadline = wait <= 0 ? now : wait > kNever - now ? kNever : now + wait;
   return true;

@@ -5,8 +5,6 @@
 namespace dormouse::wasi {
 namespace {
 
-constexpr u32 kRealtime = 0;
-constexpr u32 kMonotonic = 1;
 constexpr u32 kProcessCpu = 2;
 constexpr u32 kThreadCpu = 3;
 constexpr u32 kMaxSignal = 30;
@@ -44,10 +42,10 @@ u32 ClockResGet(Wasi& wasi, u32 clock, u32 resolution) {
 u32 ClockTimeGet(Wasi& wasi, u32 clock, u64, u32 time) {
   std::int64_t now = 0;
   switch (clock) {
-    case kRealtime:
+    case clock_ids::kRealtime:
       now = wasi.clock().RealtimeNs();
       break;
-    case kMonotonic:
+    case clock_ids::kMonotonic:
       now = wasi.clock().MonotonicNs();
       break;
     case kProcessCpu:

@@ -29,6 +29,12 @@ inline constexpr std::uint16_t kAppend = 1 << 0;
 inline constexpr std::uint16_t kAll = 0x1f;
 }  // namespace fd_flags
 
+namespace clock_ids {
+inline constexpr u32 kRealtime = 0;
+inline constexpr u32 kMonotonic = 1;
+}  // namespace clock_ids
+
+inline constexpr u64 kMaxOffset = 0x7fff'ffff'ffff'ffff;
 inline constexpr u32 kLookupFollow = 1;
 // IOV_MAX, and the most that Linux moves in one call.
 inline constexpr u32 kMaxVectors = 1024;

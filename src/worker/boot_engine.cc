@@ -16,6 +16,7 @@
 
 #include "common/engine_manifest.h"
 #include "common/sha256.h"
+#include "common/write_all.h"
 #include "snapshot/dirty_pages.h"
 #include "wasi/rootfs_image.h"
 #include "worker/instance.h"
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kBootMemoryBytes = std::uint64_t{4} << 30;
 
-struct Arguments {
+struct BootArguments {
   std::map<std::string, std::string> values;
   std::vector<std::string> warm_ups;
 
@@ -40,8 +41,8 @@ struct Arguments {
   }
 };
 
-Result<Arguments> Parse(int argc, char** argv) {
-  Arguments arguments;
+Result<BootArguments> ParseBoot(int argc, char** argv) {
+  BootArguments arguments;
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string option = argv[i];
     if (option == "--warm-up") {
@@ -73,7 +74,7 @@ class BootOutput : public wasi::OutputSink, public EmitSink {
 Result<void> WriteFile(const fs::path& file, std::string_view bytes) {
   FileDescriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd.valid()) return SystemError("creating " + file.string(), errno);
-  return WriteAll(fd.get(), bytes);
+  return WriteAll(fd.get(), bytes, "write");
 }
 
 Result<std::string> ReadFile(const fs::path& file) {
@@ -119,7 +120,7 @@ Result<std::unique_ptr<Instance>> NewInstance(engine::EngineModule& module, cons
                           std::move(options));
 }
 
-Result<void> Boot(const Arguments& arguments, const fs::path& directory, EngineManifest& manifest) {
+Result<void> Boot(const BootArguments& arguments, const fs::path& directory, EngineManifest& manifest) {
   BootOutput output;
   DORMOUSE_ASSIGN(engine::EngineModule module,
                   engine::EngineModule::Load((directory / "engine.so").string()));
@@ -216,7 +217,7 @@ Result<std::vector<EngineManifest::PageRun>> FindHotPagesApart(const fs::path& d
   return runs;
 }
 
-Result<void> BootEngine(const Arguments& arguments) {
+Result<void> BootEngine(const BootArguments& arguments) {
   const fs::path directory = arguments.at("--output");
   std::error_code error;
   fs::create_directories(directory, error);
@@ -255,7 +256,7 @@ Result<void> BootEngine(const Arguments& arguments) {
 }  // namespace
 
 int BootMain(int argc, char** argv) {
-  const Result<Arguments> arguments = Parse(argc, argv);
+  const Result<BootArguments> arguments = ParseBoot(argc, argv);
   const Result<void> booted =
       arguments.ok() ? BootEngine(*arguments) : Result<void>(arguments.error());
   if (!booted.ok()) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/remote_files.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-
 namespace dormouse::worker {
 
 Result<wasi::SharedBytes> RemoteFiles::Load(const Sha256Digest& digest, std::uint64_t size) {
@@ -17,16 +13,6 @@ Result<wasi::SharedBytes> RemoteFiles::Load(const Sha256Digest& digest, std::uin
 Result<RemoteFiles::NewFile> RemoteFiles::Create() {
   DORMOUSE_ASSIGN(FileDescriptor file, link_.AskForDescriptor(protocol::MessageType::kNeedFile, {}));
   return NewFile{.descriptor = std::move(file), .number = created_++};
-}
-
-Result<void> WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return SystemError("write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
 }
 
 }  // namespace dormouse::worker

@@ -32,7 +32,4 @@ class RemoteFiles : public wasi::ContentSource {
   std::uint32_t created_ = 0;
 };
 
-// Writes all bytes at the file's offset.
-Result<void> WriteAll(int fd, std::string_view bytes);
-
 }  // namespace dormouse::worker

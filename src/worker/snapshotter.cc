@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "common/write_all.h"
+
 namespace dormouse::worker {
 
 using snapshot::kPageBytes;
@@ -138,10 +140,10 @@ Result<void> Snapshotter::TryTake(bool compact, RemoteFiles& files, protocol::Do
   const auto sink = [&](std::string_view bytes) -> Result<void> {
     if (!file && inline_bytes.size() + bytes.size() > protocol::kInlineSegmentBytes) {
       DORMOUSE_ASSIGN(file, files.Create());
-      DORMOUSE_TRY(WriteAll(file->descriptor.get(), inline_bytes));
+      DORMOUSE_TRY(WriteAll(file->descriptor.get(), inline_bytes, "write"));
       inline_bytes.clear();
     }
-    if (file) return WriteAll(file->descriptor.get(), bytes);
+    if (file) return WriteAll(file->descriptor.get(), bytes, "write");
     inline_bytes.append(bytes);
     return {};
   };

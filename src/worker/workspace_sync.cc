@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "common/write_all.h"
+
 namespace dormouse::worker {
 namespace {
 
@@ -41,7 +43,7 @@ Result<void> WriteSparse(int fd, const wasi::FileContent& content) {
   for (const wasi::FileContent::Extent& extent : content.Extents()) {
     if (extent.kind != wasi::FileContent::Extent::Kind::kBytes) continue;
     if (::lseek(fd, static_cast<off_t>(extent.offset), SEEK_SET) < 0) return SystemError("lseek", errno);
-    DORMOUSE_TRY(WriteAll(fd, ViewOf(extent)));
+    DORMOUSE_TRY(WriteAll(fd, ViewOf(extent), "write"));
   }
   if (::ftruncate(fd, static_cast<off_t>(content.size())) != 0) return SystemError("ftruncate", errno);
   return {};

@@ -32,24 +32,29 @@ using protocol::MessageType;
 
 constexpr std::uint64_t kMaxSpares = 16;
 
-struct Arguments {
-  int control = -1;
-  std::size_t spares = 1;
-  wasi::Limits limits;
-  std::vector<std::string> engines;
+struct EngineArgument {
+  std::string directory;
+  std::size_t spares = 0;
 };
 
-Arguments Parse(int argc, char** argv) {
-  Arguments arguments;
+struct ZygoteArguments {
+  int control = -1;
+  wasi::Limits limits;
+  std::vector<EngineArgument> engines;
+};
+
+ZygoteArguments ParseZygote(int argc, char** argv) {
+  ZygoteArguments arguments;
+  std::size_t spares = 0;  // of the engines that follow
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
     const std::uint64_t number = std::strtoull(argv[i + 1], nullptr, 10);
     if (option == "--control") arguments.control = static_cast<int>(number);
-    if (option == "--spares") arguments.spares = std::min(number, kMaxSpares);
+    if (option == "--spares") spares = std::min(number, kMaxSpares);
     if (option == "--tmp-bytes") arguments.limits.max_tmp_bytes = number;
     if (option == "--workspace-bytes") arguments.limits.max_workspace_bytes = number;
     if (option == "--workspace-files") arguments.limits.max_files = number;
-    if (option == "--engine") arguments.engines.emplace_back(argv[i + 1]);
+    if (option == "--engine") arguments.engines.push_back({argv[i + 1], spares});
   }
   return arguments;
 }
@@ -63,17 +68,16 @@ struct Spare {
 
 class Zygote {
  public:
-  Zygote(FileDescriptor control, const Arguments& arguments)
+  Zygote(FileDescriptor control, const ZygoteArguments& arguments)
       : control_(std::move(control)),
-        spares_wanted_(arguments.spares),
         limits_(arguments.limits),
         reader_(protocol::kMaxServerFrameBytes) {}
 
-  Result<void> Load(const std::vector<std::string>& directories) {
-    for (const std::string& directory : directories) {
+  Result<void> Load(const std::vector<EngineArgument>& arguments) {
+    for (const auto& [directory, spares] : arguments) {
       Result<LoadedEngine> engine = LoadedEngine::Open(directory);
       if (!engine.ok()) return Error(engine.error().code, directory + ": " + engine.error().message);
-      engines_.push_back({std::move(*engine), {}});
+      engines_.push_back({std::move(*engine), spares, {}});
     }
     return {};
   }
@@ -98,6 +102,7 @@ class Zygote {
  private:
   struct Engine {
     LoadedEngine loaded;
+    std::size_t spares_wanted;
     std::deque<Spare> spares;
   };
 
@@ -108,7 +113,7 @@ class Zygote {
 
   bool MakeOneSpare() {
     for (Engine& engine : engines_) {
-      if (engine.spares.size() >= spares_wanted_) continue;
+      if (engine.spares.size() >= engine.spares_wanted) continue;
       Result<Spare> spare = ForkWorker(engine);
       if (!spare.ok()) return false;
       engine.spares.push_back(std::move(*spare));
@@ -175,7 +180,6 @@ class Zygote {
   }
 
   FileDescriptor control_;
-  std::size_t spares_wanted_;
   wasi::Limits limits_;
   protocol::FrameReader reader_;
   std::vector<Engine> engines_;
@@ -184,7 +188,7 @@ class Zygote {
 }  // namespace
 
 int ZygoteMain(int argc, char** argv) {
-  const Arguments arguments = Parse(argc, argv);
+  const ZygoteArguments arguments = ParseZygote(argc, argv);
   if (arguments.control < 0) {
     std::fprintf(stderr, "dormouse zygote: started by the server only\n");
     return 2;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "common/write_all.h"
 #include "workspace/path.h"
 
 namespace dormouse::workspace {
@@ -71,16 +72,6 @@ bool StaysInside(std::string_view path, std::string_view target) {
 Error TooLarge(const std::string& what, std::uint64_t limit) {
   return Error(ErrorCode::kArchiveTooLarge, what + ", limit " + std::to_string(limit),
                {{"limit", std::to_string(limit)}});
-}
-
-Result<void> WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("write a file of an archive", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
 }
 
 }  // namespace
@@ -223,11 +214,11 @@ Result<StagedContent> ArchiveReader::TakeFile(std::uint64_t announced) {
     if (!file.valid()) {
       DORMOUSE_ASSIGN(file, store_.files().CreateTemporary());
     }
-    DORMOUSE_TRY(WriteAll(file.get(), bytes));
+    DORMOUSE_TRY(WriteAll(file.get(), bytes, "write a file of an archive"));
     bytes.clear();
   }
   if (!file.valid()) return contents_.Stage(bytes);
-  DORMOUSE_TRY(WriteAll(file.get(), bytes));
+  DORMOUSE_TRY(WriteAll(file.get(), bytes, "write a file of an archive"));
   return contents_.StageFile(file.get(), limits_.bytes);
 }
 

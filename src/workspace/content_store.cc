@@ -10,20 +10,12 @@
 #include <memory>
 #include <vector>
 
+#include "common/write_all.h"
+
 namespace dormouse::workspace {
 namespace {
 
 constexpr std::size_t kChunkBytes = 1u << 20;
-
-Result<void> WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("write a content", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
 
 bool IsZero(std::string_view bytes) {
   return bytes.empty() ||
@@ -74,7 +66,7 @@ Result<StagedContent> ContentStore::Stage(std::string_view bytes) {
     return content;
   }
   DORMOUSE_ASSIGN(FileDescriptor file, store_.files().CreateTemporary());
-  DORMOUSE_TRY(WriteAll(file.get(), bytes));
+  DORMOUSE_TRY(WriteAll(file.get(), bytes, "write a content"));
   DORMOUSE_ASSIGN(content.file,
                   store_.files().Place(store::DataFileKind::kContent, std::move(file)));
   content.row->file = content.file->name();
@@ -117,7 +109,7 @@ Result<StagedContent> ContentStore::StageFile(int fd, std::uint64_t limit_bytes)
     if (IsZero(bytes)) {
       if (::lseek(copy.get(), got, SEEK_CUR) < 0) return SystemError("write a content", errno);
     } else {
-      DORMOUSE_TRY(WriteAll(copy.get(), bytes));
+      DORMOUSE_TRY(WriteAll(copy.get(), bytes, "write a content"));
     }
   }
   if (::ftruncate(copy.get(), static_cast<off_t>(content.size_bytes)) != 0) {

@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <set>
 
+#include "workspace/path.h"
+
 namespace dormouse::workspace {
 namespace {
 
 // A longer log would cost more than sending the whole tree.
 constexpr std::size_t kMinLogEntries = 4'096;
-
-std::string_view ParentOf(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
 
 }  // namespace
 

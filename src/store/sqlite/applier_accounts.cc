@@ -6,8 +6,6 @@
 namespace dormouse::store::sqlite {
 namespace {
 
-constexpr std::string_view kAllScopes = "*";
-
 }  // namespace
 
 Result<void> Applier::PutApiKey(const ApiKeyRow& row) {

@@ -13,6 +13,9 @@
 
 namespace dormouse::store::sqlite {
 
+// The scopes of a key that may do everything.
+inline constexpr std::string_view kAllScopes = "*";
+
 // A JSON object of strings.
 std::string EncodeMap(const StringMap& map);
 Result<StringMap> DecodeMap(std::string_view json);

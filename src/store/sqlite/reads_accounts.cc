@@ -6,8 +6,6 @@
 namespace dormouse::store::sqlite {
 namespace {
 
-constexpr std::string_view kAllScopes = "*";
-
 Result<ApiKeyRow> ApiKeyOf(const Query& query) {
   ApiKeyRow key;
   key.id = query.TextAt(0);
