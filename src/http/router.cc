@@ -11,6 +11,7 @@ namespace dormouse::http {
 namespace {
 
 constexpr std::string_view kNoScope;
+constexpr std::size_t kShownMethod = 32;  // characters of a method, in messages
 
 constexpr Route Open(std::string_view pattern, Handler handler) {
   return {"GET", pattern, handler, kNoScope, Access::kAnyone};
@@ -203,7 +204,7 @@ Result<RouteMatch> FindRoute(std::string_view method, std::string_view raw_path)
     }
   }
   if (allowed.empty()) return Error(ErrorCode::kNotFound, "there is nothing at this path");
-  return Error(ErrorCode::kMethodNotAllowed, "this path does not take " + std::string(method),
+  return Error(ErrorCode::kMethodNotAllowed, "this path does not take " + std::string(method.substr(0, kShownMethod)),
                {{"allow", allowed}});
 }
 
