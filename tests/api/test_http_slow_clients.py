@@ -132,12 +132,11 @@ def test_connections_that_are_too_many(new_server: NewServer) -> None:
     connections = [Raw(server.url) for _ in range(20)]
     for raw in connections:
         raw.send(ask)
-        assert (answer := raw.answer()) is not None and answer.status == 200
+        raw.expect(200)
     for _ in range(5):
         with Raw(server.url) as late:
             late.send(ask)
-            answer = late.answer()
-            assert answer is not None and answer.status == 503
+            answer = late.expect(503)
             assert answer.code == "resource_allocation_failed" and answer.json["error"]["retryable"]
             assert int(answer.headers["retry-after"]) >= 1
             assert answer.headers["connection"] == "close"
@@ -148,12 +147,13 @@ def test_connections_that_are_too_many(new_server: NewServer) -> None:
     def has_room() -> bool:
         with Raw(server.url) as raw:
             raw.send(ask)
-            return (answer := raw.answer()) is not None and answer.status == 200
+            answer = raw.answer()
+            return answer is not None and answer.status == 200
 
     wait_until(has_room, "a connection that ends makes room")
     for raw in connections:
         raw.send(ask)
-        assert (answer := raw.answer()) is not None and answer.status == 200
+        raw.expect(200)
         raw.close()
 
 
@@ -175,13 +175,13 @@ def test_two_thousand_idle_connections(new_server: NewServer) -> None:
             connections.append(Raw(server.url))
             connections[-1].send(starts[number % len(starts)])
         for raw in connections[2::3]:
-            assert (answer := raw.answer()) is not None and answer.status == 200
+            raw.expect(200)
         assert sandbox.run("x + 1", language="python").ok().result == "2"
         grown = int(status_of(server.pid)["VmRSS"].split()[0]) - before
         assert grown < count * 64, f"{grown} KiB"
         for raw in connections[1::3]:
             raw.send(b"thz HTTP/1.1\r\nhost: x\r\n\r\n")
-            assert (answer := raw.answer()) is not None and answer.status == 200
+            raw.expect(200)
     finally:
         for raw in connections:
             raw.close()

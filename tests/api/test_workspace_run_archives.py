@@ -34,6 +34,7 @@ def test_uploads_are_checked(client: Client) -> None:
         400,
         "upload_checksum_mismatch",
     )
+    assert refused(lambda: put(client, run["id"], b"")) == (400, "invalid_request")
     assert refused(lambda: put(client, run["id"], archive, x_crownest_archive_size="5")) == (
         400,
         "upload_size_mismatch",

@@ -58,8 +58,7 @@ def test_the_next_run_waits_for_it(
     assert context.get()["running"] is False
     if way == "half-close":
         # Who only stops sending still listens.
-        answer = raw.answer()
-        assert answer is not None and answer.status == 200
+        answer = raw.expect(200)
         if route == "runs":
             run = Run(answer.json["run"])
         else:
@@ -95,8 +94,7 @@ def test_a_key_gives_the_answer_that_was_not_heard(
     body = json.dumps({"code": code, "contextId": python.id}).encode()
     with Raw(client.url) as raw:
         raw.send(request(client, f"POST {python.sandbox.path}/code/{route}", key, body=body))
-        answer = raw.answer()
-    assert answer is not None and answer.status == 200
+        answer = raw.expect(200)
     assert answer.headers["idempotency-replayed"] == "true" and b'"stdout":"1\\n"' in answer.body
     assert python.value("n") == "1"
 

@@ -68,6 +68,12 @@ class Raw:
         except ConnectionResetError:
             return None
 
+    def expect(self, status: int, head_only: bool = False) -> Answer:
+        """The next answer, which must have this status."""
+        answer = self.answer(head_only)
+        assert answer is not None and answer.status == status, answer
+        return answer
+
     def _answer(self, head_only: bool) -> Answer | None:
         first = self.file.readline()
         if not first:
