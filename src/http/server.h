@@ -19,14 +19,6 @@ struct ServerOptions {
   std::string address =
       "127.0.0.1:8787";  // "1.2.3.4:80", "[::1]:80", "localhost:80"; port 0: any free one
   service::ConnectionLimits limits;
-};  // between requests
-  std::chrono::milliseconds header_timeout{
-      15'000};  // from a request's first byte to the end of its head
-  std::chrono::milliseconds body_timeout{20'000};    // between two pieces of a body
-  std::chrono::milliseconds body_deadline{300'000};  // for a whole body
-  std::chrono::milliseconds upload_deadline{3'600'000};  // for a whole body that is a file
-  std::chrono::milliseconds write_timeout{
-      30'000};  // for the client to take one piece of a response
 };
 
 // Threads: every call may be made from any thread.

@@ -54,6 +54,8 @@ WORDS: dict[str, list[Any]] = {
     "body.cwd": ["/workspace", "d"],
     "body.encoding": ["utf8", "base64"],
     "body.template": ["base", "python", "node"],
+    "body.templateVersionId": ["tplv_base_1", "tplv_node_1"],
+    "body.scopes[*]": ["code:run", "file:read", "usage:read"],
     "body.generation": [0, 1, 2],
     "body.command": ["python -c 1", "cd d && node -e 1", "ls"],
     "query.path": ["f", "/workspace/f", "d", "d/g", "none", ""],
@@ -88,6 +90,7 @@ def things(server: Server) -> dict[str, list[str]]:
         "workspaceRunId": [workspace_run["id"], waiting["id"]],
         "uploadId": [transfer["id"]],
         "apiKeyId": [key["id"]],
+        "projectId": [sandbox.get()["projectId"]],
     }
 
 
@@ -97,13 +100,14 @@ def settings(server: Server) -> str:
     bindings: dict[str, list[str]] = {"": [], "doomed": []}
 
     def bind(group: str, parameter: str, values: list[Any], probability: float) -> None:
-        name = f"{group}{parameter}".replace(".", "_")
+        name = f"words{len(lines)}"
         lines.append(f"[dictionaries.{name}]\nvalues = {json.dumps(values)}")
         binding = f'{{ dictionary = "{name}", probability = {probability} }}'
         bindings[group].append(f'"{parameter}" = {binding}')
 
     for parameter, values in known.items():
         bind("", f"path.{parameter}", values, 0.8)
+        bind("", f"body.{parameter}", values, 0.5)
     for parameter, values in WORDS.items():
         bind("", parameter, values, 0.6)
     for parameter, values in ALWAYS.items():
@@ -112,8 +116,12 @@ def settings(server: Server) -> str:
         bind("doomed", f"path.{parameter}", values, 0.5)
     lines += ["[parameters]", *bindings[""]]
     # What ends things gets those that nothing else needs.
-    lines += ["[[operations]]", 'include-method = "DELETE"', "[operations.parameters]"]
+    lines += ["[[operations]]", 'include-method = "DELETE"']
+    lines += ['exclude-operation-id = "deleteSandbox"', "[operations.parameters]"]
     lines += bindings["doomed"]
+    for operation in ("deleteSandbox", "setTtl", "extendTtl"):
+        lines += ["[[operations]]", f'include-operation-id = "{operation}"']
+        lines += ["[operations.parameters]", f'"path.sandboxId" = "{doomed["sandboxId"][0]}"']
     # Whoever listens to a run that was not started waits for it.
     lines += ["[[operations]]", 'include-operation-id = "listWorkspaceRunEvents"']
     lines += ["[operations.parameters]", '"query.stream" = "false"']

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from quick import contract
 from quick.client import ApiError, Client, Json
 from quick.processes import wait_until
 
@@ -143,6 +144,7 @@ def follow(client: Client, run_id: str, after: int = 0) -> list[Json]:
     for block in raw.decode().split("\n\n")[:-1]:
         name, identity, data = block.split("\n")
         event: Json = json.loads(data.removeprefix("data: "))
+        contract.check_event("WorkspaceRunEvent", event)
         assert name == f"event: {event['type']}" and identity == f"id: {event['seq']}"
         found.append(event)
     return found
