@@ -89,7 +89,8 @@ def test_in_an_output(sandbox: Sandbox, way: str) -> None:
     if way == "run":
         output = sandbox.run(code, **fields).ok().output("png")
     else:
-        output = next(e["data"] for e in sandbox.stream(code, **fields) if e["type"] == "output")
+        outputs = [e["data"] for e in sandbox.stream(code, **fields) if e["type"] == "output"]
+        output = next(one for one in outputs if one["format"] == "png")
     path = f"/v1/artifacts/{output['artifactId']}/download"
     assert sandbox.client.http.get(path).content == content
 
