@@ -2,7 +2,7 @@
 """Fixtures: one server for each test process, extra ones for tests that break theirs."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,8 +35,8 @@ def new_server(tmp_path: Path) -> Iterator[NewServer]:
     """Starts servers that the test may do anything to; `config` is TOML."""
     made: list[Server] = []
 
-    def start(config: str = CONFIG) -> Server:
-        made.append(Server(tmp_path / f"data-{len(made)}", config))
+    def start(config: str = CONFIG, prefix: Sequence[str] = ()) -> Server:
+        made.append(Server(tmp_path / f"data-{len(made)}", config, prefix))
         return made[-1].start()
 
     yield start

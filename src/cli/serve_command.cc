@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,25 @@ namespace asio = boost::asio;
 // How long clients have to take their last response after the service has stopped.
 constexpr std::chrono::seconds kDrainGrace{2};
 constexpr int kExitAfterSecondSignal = 130;
+// Descriptors for anything but connections: workers, files, the store.
+constexpr rlim_t kOtherDescriptors = 512;
+
+// Raises the process's limit of descriptors as far as it may go. Where that is not enough, fewer connections are
+// taken: one too many must be answered, and not take away what the others need.
+void MakeRoomForConnections(service::ConnectionLimits& limits) {
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return;
+  descriptors.rlim_cur = descriptors.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &descriptors) != 0) return;
+  if (descriptors.rlim_max == RLIM_INFINITY) return;
+  const rlim_t room = descriptors.rlim_max > 2 * kOtherDescriptors
+                          ? descriptors.rlim_max - kOtherDescriptors
+                          : descriptors.rlim_max / 2;
+  if (limits.max_connections <= room) return;
+  spdlog::warn("only {} connections are taken: the process may open no more than {} files", room,
+               descriptors.rlim_max);
+  limits.max_connections = std::max(1u, static_cast<std::uint32_t>(room));
+}
 
 asio::awaitable<void> StopInOrder(http::Server& server, service::Service& service,
                                   asio::io_context& context) {
@@ -55,6 +75,7 @@ int Serve(asio::io_context& context, service::Service& service, const service::C
   const http::Api api(service, config, context.get_executor());
   http::ServerOptions options;
   options.address = config.listen;
+  options.limits = config.connections;
   auto server = http::Server::Listen(context.get_executor(), api, options);
   if (!server.ok()) return ReportError(server.error(), false);
   const auto recorded =
@@ -83,6 +104,7 @@ int ServeCommand(const CommonArguments& common, const ServeArguments& arguments)
     return kExitUsage;
   }
   if (!arguments.listen.empty()) config->listen = arguments.listen;
+  MakeRoomForConnections(config->connections);
   asio::io_context context;
   // Before any thread: the zygote is forked in here.
   auto service = service::Service::Open(context.get_executor(), *config);

@@ -164,6 +164,10 @@ TEST_F(AccountsTest, UsageHasTheFieldsThatClientsRequire) {
     EXPECT_TRUE(usage.contains(field)) << field;
   }
   EXPECT_EQ(usage.at("credits").as_object().at("used").to_number<double>(), 2.5);
+  const auto quotas = usage.at("quotas").as_object();
+  EXPECT_EQ(quotas.at("active_sandboxes"),
+            (boost::json::object{{"limit", 5}, {"current", 7}, {"remaining", 0}}));
+  EXPECT_EQ(quotas.at("requests_per_minute"), (boost::json::object{{"limit", 60}}));
   const auto event = usage.at("events").as_array().at(0).as_object();
   EXPECT_EQ(event.at("metric"), "compute_unit_seconds");
   EXPECT_EQ(event.at("orgId"), "org_1");

@@ -73,6 +73,8 @@ TEST_F(ApiTest, OtherMethodsAreNamedAsSuch) {
   EXPECT_EQ(response.ErrorCode(), "invalid_request");
   EXPECT_EQ(response.Header("allow"), "POST, GET, HEAD");
   EXPECT_EQ(Call("BREW", "/v1/sandboxes").status, 405);
+  // A word in the path is not a value that another pattern would take.
+  EXPECT_EQ(Call("GET", "/v1/sandboxes/sbx_1/code/runs/stream").Header("allow"), "POST");
   EXPECT_EQ(Call("POST", "/healthz").status, 405);
 }
 

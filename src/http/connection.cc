@@ -45,11 +45,12 @@ std::string NewRequestId() { return "req_" + RandomId(24); }
 
 class ConnectionImpl : public Connection, public std::enable_shared_from_this<ConnectionImpl> {
  public:
-  ConnectionImpl(asio::ip::tcp::socket socket, const Api& api, const ServerOptions& options)
+  ConnectionImpl(asio::ip::tcp::socket socket, const Api& api,
+                 const service::ConnectionLimits& limits)
       : api_(api),
-        options_(options),
+        limits_(limits),
         stream_(std::move(socket)),
-        buffer_(options.header_bytes + kReadBytes) {}
+        buffer_(limits.header_bytes + kReadBytes) {}
 
   asio::awaitable<void> Serve() override;
   asio::awaitable<void> TurnAway() override;
@@ -95,7 +96,7 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
   asio::awaitable<void> Linger();
 
   const Api& api_;
-  const ServerOptions& options_;
+  const service::ConnectionLimits& limits_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   HeaderList common_headers_;  // of every response to the request at hand
@@ -104,8 +105,17 @@ class ConnectionImpl : public Connection, public std::enable_shared_from_this<Co
 };
 
 bool WaitsForContinue(const Parser& parser) {
-  return EqualsIgnoringCase(std::string_view(parser.get()[beast::http::field::expect]),
+  return parser.get().version() >= 11 &&
+         EqualsIgnoringCase(std::string_view(parser.get()[beast::http::field::expect]),
                             "100-continue");
+}
+
+// Beast passes over a coding that it does not know, and would take the body for the next request. HTTP/1.0 has none.
+bool HasForeignCoding(const Parser& parser) {
+  const auto [first, last] = parser.get().equal_range(beast::http::field::transfer_encoding);
+  return std::any_of(first, last, [&](const auto& field) {
+    return parser.get().version() < 11 || !EqualsIgnoringCase(field.value(), "chunked");
+  });
 }
 
 Request HeadOf(const Parser& parser) {
@@ -141,7 +151,7 @@ asio::awaitable<bool> ConnectionImpl::WaitForRequest() {
   if (finishing_) co_return false;
   if (buffer_.size() > 0) co_return true;  // the client pipelines
   idle_ = true;
-  stream_.expires_after(options_.idle_timeout);
+  stream_.expires_after(limits_.idle_timeout);
   const auto [failure, bytes] =
       co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAwait);
   idle_ = false;
@@ -153,9 +163,9 @@ asio::awaitable<bool> ConnectionImpl::WaitForRequest() {
 asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   common_headers_.clear();
   Parser parser;
-  parser.header_limit(options_.header_bytes);
+  parser.header_limit(limits_.header_bytes);
   parser.body_limit(boost::none);  // checked against the route's own limit below
-  stream_.expires_after(options_.header_timeout);
+  stream_.expires_after(limits_.header_timeout);
   if (const auto [failure, bytes] =
           co_await beast::http::async_read_header(stream_, buffer_, parser, kAwait);
       failure) {
@@ -169,6 +179,11 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::ServeOne() {
   if (parser.get().version() >= 11 && parser.get().count(beast::http::field::host) != 1) {
     co_return co_await Refuse(
         TransportErrorResponse(400, "exactly one Host header is required", id), id, framing);
+  }
+  if (HasForeignCoding(parser)) {
+    co_return co_await Refuse(
+        TransportErrorResponse(400, "the only transfer coding taken is chunked, in HTTP/1.1", id), id,
+        framing);
   }
   auto admission = api_.Admit(request, Api::Trust::kChecked, common_headers_);
   if (!admission.ok()) {
@@ -214,9 +229,9 @@ asio::awaitable<error_code> ConnectionImpl::ReadBody(Parser& parser, std::uint64
   if (!parser.is_done() && buffer_.size() == 0 && WaitsForContinue(parser)) {
     if (!co_await SendContinue()) co_return asio::error::broken_pipe;
   }
-  const auto deadline = Clock::now() + options_.body_deadline;
+  const auto deadline = Clock::now() + limits_.body_deadline;
   while (!parser.is_done()) {
-    stream_.expires_at(std::min(deadline, Clock::now() + options_.body_timeout));
+    stream_.expires_at(std::min(deadline, Clock::now() + limits_.body_timeout));
     const auto [failure, bytes] =
         co_await beast::http::async_read_some(stream_, buffer_, parser, kAwait);
     if (failure) co_return failure;
@@ -258,10 +273,10 @@ asio::awaitable<Result<error_code>> ConnectionImpl::ReadUpload(
   parser.body_limit(boost::none);
   std::vector<char> piece(kUploadReadBytes);
   std::uint64_t done_bytes = 0;
-  const auto deadline = Clock::now() + options_.upload_deadline;
+  const auto deadline = Clock::now() + limits_.upload_deadline;
   while (!parser.is_done()) {
     parser.get().body() = {piece.data(), piece.size(), true};
-    stream_.expires_at(std::min(deadline, Clock::now() + options_.body_timeout));
+    stream_.expires_at(std::min(deadline, Clock::now() + limits_.body_timeout));
     const auto [failure, bytes] =
         co_await beast::http::async_read_some(stream_, buffer_, parser, kAwait);
     if (failure && failure != beast::http::error::need_buffer) co_return failure;
@@ -288,8 +303,8 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code
   std::string message = "the request is not valid HTTP: " + failure.message();
   if (failure == error::header_limit || failure == error::buffer_overflow) {
     status = 431;
-    message =
-        "the request's head is larger than " + std::to_string(options_.header_bytes) + " bytes";
+    message = "the request's head, the head of a chunk or the trailers are larger than " +
+              std::to_string(limits_.header_bytes) + " bytes";
   } else if (failure == beast::error::timeout) {
     status = 408;
     message = "the request did not arrive in time";
@@ -329,7 +344,7 @@ asio::awaitable<bool> ConnectionImpl::SendResponse(Response response, std::strin
 
 template <typename Buffers>
 asio::awaitable<bool> ConnectionImpl::Write(const Buffers& buffers) {
-  stream_.expires_after(options_.write_timeout);
+  stream_.expires_after(limits_.write_timeout);
   const auto [failure, bytes] = co_await asio::async_write(stream_, buffers, kAwait);
   co_return !failure;
 }
@@ -395,8 +410,8 @@ asio::awaitable<void> ConnectionImpl::Linger() {
 }  // namespace
 
 std::shared_ptr<Connection> Connection::Make(asio::ip::tcp::socket socket, const Api& api,
-                                             const ServerOptions& options) {
-  return std::make_shared<ConnectionImpl>(std::move(socket), api, options);
+                                             const service::ConnectionLimits& limits) {
+  return std::make_shared<ConnectionImpl>(std::move(socket), api, limits);
 }
 
 }  // namespace dormouse::http

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "http/api.h"
-#include "http/server.h"
+#include "service/config.h"
 
 namespace dormouse::http {
 
@@ -22,9 +22,9 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // Borrows `api` and `options`.
+  // Borrows `api` and `limits`.
   static std::shared_ptr<Connection> Make(boost::asio::ip::tcp::socket socket, const Api& api,
-                                          const ServerOptions& options);
+                                          const service::ConnectionLimits& limits);
 
   // Ends when the connection does.
   virtual boost::asio::awaitable<void> Serve() = 0;

@@ -22,13 +22,13 @@ class ConnectionTest : public TestServer {
 class ImpatientServer : public ConnectionTest {
  protected:
   void SetUp() override {
-    Start({.max_connections = 2,
-           .header_bytes = 2'048,
-           .idle_timeout = milliseconds(300),
-           .header_timeout = milliseconds(200),
-           .body_timeout = milliseconds(200),
-           .body_deadline = milliseconds(500),
-           .write_timeout = milliseconds(300)});
+    Start({.limits = {.max_connections = 2,
+                      .header_bytes = 2'048,
+                      .idle_timeout = milliseconds(300),
+                      .header_timeout = milliseconds(200),
+                      .body_timeout = milliseconds(200),
+                      .body_deadline = milliseconds(500),
+                      .write_timeout = milliseconds(300)}});
   }
 };
 
@@ -107,6 +107,11 @@ TEST_F(ConnectionTest, MalformedRequestsGetTheEnvelope) {
         "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
         "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: "
         "chunked\r\n\r\n0\r\n\r\n",
+        "POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nx",
+        "POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\nContent-Length: "
+        "1\r\n\r\nx",
+        "POST /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "GET /health#z HTTP/1.1\r\nHost: x\r\n\r\n", "GET * HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET ftp://x/ HTTP/1.1\r\nHost: x\r\n\r\n"}) {
     const RawResponse response = SendRaw(bytes);

@@ -131,6 +131,7 @@ class FakeService : public service::Service {
     service::Usage usage;
     usage.org_id = "org_1";
     usage.compute_unit_seconds = 2'500;
+    usage.quotas = {{"active_sandboxes", 5, 7}, {"requests_per_minute", 60, std::nullopt}};
     usage.events = {{"prj_1", "compute_unit_seconds", 2'500, {}}};
     co_return Answer(usage);
   }

@@ -24,11 +24,7 @@ Result<service::ListArtifacts> ParseListArtifacts(const Call& call) {
   service::ListArtifacts request;
   request.sandbox_id = call.path[0];
   DORMOUSE_ASSIGN(request.page, call.query.GetPage());
-  DORMOUSE_ASSIGN(const auto include, call.query.Get("include"));
-  if (include && *include != "historical") {
-    return Error(ErrorCode::kInvalidRequest, "include must be historical", {{"field", "include"}});
-  }
-  request.historical = include.has_value();
+  DORMOUSE_ASSIGN(request.historical, call.query.IncludesHistorical());
   return request;
 }
 

@@ -41,11 +41,7 @@ Result<service::ListSandboxes> ParseListSandboxes(const Call& call) {
   DORMOUSE_ASSIGN(request.metadata, call.query.WithPrefix(kMetadata));
   DORMOUSE_ASSIGN(const auto project_id, call.query.Get("projectId"));
   request.project_id = project_id.value_or("");
-  DORMOUSE_ASSIGN(const auto include, call.query.Get("include"));
-  if (include && *include != "historical") {
-    return Error(ErrorCode::kInvalidRequest, "include must be historical", {{"field", "include"}});
-  }
-  request.historical = include.has_value();
+  DORMOUSE_ASSIGN(request.historical, call.query.IncludesHistorical());
   request.caller = call.caller;
   return request;
 }

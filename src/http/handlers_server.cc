@@ -26,9 +26,13 @@ HandlerResult OpenApi(const Call&) {
   co_return response;
 }
 
-HandlerResult ListBindings(const Call& call) { co_return ListResponse(call.service.Bindings()); }
+HandlerResult ListBindings(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
+  co_return ListResponse(call.service.Bindings());
+}
 
 HandlerResult Capabilities(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
   const service::Config& config = call.config;
   JsonWriter json;
   json.BeginObject().Key("capabilities").BeginObject();

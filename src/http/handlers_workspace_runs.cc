@@ -112,13 +112,14 @@ Result<service::UploadArchive> ParseUploadArchive(const Call& call) {
   service::UploadArchive request;
   request.run_id = call.path[0];
   request.bytes = call.request.body;
+  if (request.bytes.empty()) return Error(ErrorCode::kInvalidRequest, "the body is empty: it must be the archive");
   constexpr std::string_view kDigest = "x-crownest-archive-sha256";
   constexpr std::string_view kSize = "x-crownest-archive-size";
   if (const auto text = call.request.Header(kDigest)) {
     DORMOUSE_ASSIGN(request.sha256, ParseDigest(*text, kDigest));
   }
   if (const auto text = call.request.Header(kSize)) {
-    DORMOUSE_ASSIGN(const std::int64_t size, ParseNumber(*text, kSize, 0, kMaxInteger));
+    DORMOUSE_ASSIGN(const std::int64_t size, ParseNumber(*text, kSize, 1, kMaxInteger));
     request.size_bytes = static_cast<std::uint64_t>(size);
   }
   return request;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "http/json.h"
 #include "http/text.h"
 
@@ -48,7 +50,16 @@ void Write(JsonWriter& json, const service::Usage& usage) {
   json.Field("used", usage.compute_unit_seconds).EndObject();
   json.Key("credits").BeginObject();
   json.Field("used", usage.compute_unit_seconds / kSecondsPerCredit).EndObject();
-  json.Key("quotas").BeginObject().EndObject();
+  json.Key("quotas").BeginObject();
+  for (const service::Quota& quota : usage.quotas) {
+    json.Key(quota.name).BeginObject().Field("limit", quota.limit);
+    if (quota.current) {
+      json.Field("current", *quota.current);
+      json.Field("remaining", quota.limit - std::min(quota.limit, *quota.current));
+    }
+    json.EndObject();
+  }
+  json.EndObject();
   json.Key("events").BeginArray();
   for (const service::UsageEvent& event : usage.events) {
     json.BeginObject().Field("amount", event.amount);

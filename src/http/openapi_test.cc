@@ -61,6 +61,7 @@ TEST(OpenApi, SaysWhichScopeEachRouteNeeds) {
     const json::object& responses = operation.at("responses").as_object();
     EXPECT_TRUE(route.scope.empty() || responses.contains("403")) << route.pattern;
     EXPECT_EQ(responses.contains("429"), route.access == Access::kKey) << route.pattern;
+    EXPECT_EQ(responses.contains("400"), route.access == Access::kKey) << route.pattern;
   }
 }
 

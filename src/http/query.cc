@@ -70,6 +70,12 @@ Result<service::Page> Query::GetPage() const {
   return page;
 }
 
+Result<bool> Query::IncludesHistorical() const {
+  DORMOUSE_ASSIGN(const std::optional<std::string> include, Get("include"));
+  if (include && *include != "historical") return Invalid("include", "include must be historical");
+  return include.has_value();
+}
+
 Result<service::StringMap> Query::WithPrefix(std::string_view prefix) const {
   service::StringMap map;
   for (const auto& [key, value] : parameters_) {

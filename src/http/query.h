@@ -24,6 +24,8 @@ class Query {
   Result<std::string> Require(std::string_view name) const;
   // `limit` (1 to 500, default 50) and `cursor`.
   Result<service::Page> GetPage() const;
+  // Whether `include=historical` is there; another value of `include` is an error.
+  Result<bool> IncludesHistorical() const;
   // The parameters whose name begins with `prefix`, without it.
   Result<service::StringMap> WithPrefix(std::string_view prefix) const;
   // An error that names the first parameter that is neither in `names` nor begins with `prefix`

@@ -11,6 +11,7 @@ namespace dormouse::http {
 namespace {
 
 constexpr std::string_view kNoScope;
+constexpr std::size_t kShownMethod = 32;  // characters of a method, in messages
 
 constexpr Route Open(std::string_view pattern, Handler handler) {
   return {"GET", pattern, handler, kNoScope, Access::kAnyone};
@@ -34,6 +35,7 @@ constexpr Route AlsoNeeds(std::string_view scope, Route route) {
   return route;
 }
 
+// Of two patterns that fit one path the first counts, with all its methods: words come before values.
 constexpr Route kRoutes[] = {
     Open("/healthz", Healthz),
     Open("/metrics", Metrics),
@@ -193,17 +195,20 @@ std::uint64_t BodyLimit(BodySize size, const service::Config& config) {
 Result<RouteMatch> FindRoute(std::string_view method, std::string_view raw_path) {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   std::string allowed;
+  std::string_view pattern;  // the first that fits: a word in the path is not a value that another pattern would take
   if (raw_path.starts_with('/')) {
     for (const Route& route : kRoutes) {
+      if (!pattern.empty() && route.pattern != pattern) continue;
       auto values = MatchPattern(route.pattern, raw_path);
       if (!values) continue;
+      pattern = route.pattern;
       if (route.method == wanted) return RouteMatch{&route, *std::move(values)};
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       if (route.method == "GET") allowed += ", HEAD";
     }
   }
   if (allowed.empty()) return Error(ErrorCode::kNotFound, "there is nothing at this path");
-  return Error(ErrorCode::kMethodNotAllowed, "this path does not take " + std::string(method),
+  return Error(ErrorCode::kMethodNotAllowed, "this path does not take " + std::string(method.substr(0, kShownMethod)),
                {{"allow", allowed}});
 }
 

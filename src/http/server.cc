@@ -129,11 +129,11 @@ class ServerImpl : public Server, public std::enable_shared_from_this<ServerImpl
   }
 
   void Take(tcp::socket socket) {
-    const bool full = connections_.size() >= options_.max_connections;
-    if (full && connections_.size() >= options_.max_connections + kMaxTurnedAway)
+    const bool full = connections_.size() >= options_.limits.max_connections;
+    if (full && connections_.size() >= options_.limits.max_connections + kMaxTurnedAway)
       return;  // closes it
     const auto strand = socket.get_executor();
-    auto connection = Connection::Make(std::move(socket), api_, options_);
+    auto connection = Connection::Make(std::move(socket), api_, options_.limits);
     connections_.insert(connection);
     asio::co_spawn(strand, full ? TurnAway(connection) : Serve(connection),
                    [self = shared_from_this(), connection](std::exception_ptr failure) {

@@ -11,22 +11,14 @@
 
 #include "common/result.h"
 #include "http/api.h"
+#include "service/config.h"
 
 namespace dormouse::http {
 
 struct ServerOptions {
   std::string address =
       "127.0.0.1:8787";  // "1.2.3.4:80", "[::1]:80", "localhost:80"; port 0: any free one
-  std::uint32_t max_connections = 1'024;  // more are answered 503 and closed
-  std::uint32_t header_bytes = 32u << 10;
-  std::chrono::milliseconds idle_timeout{75'000};  // between requests
-  std::chrono::milliseconds header_timeout{
-      15'000};  // from a request's first byte to the end of its head
-  std::chrono::milliseconds body_timeout{20'000};    // between two pieces of a body
-  std::chrono::milliseconds body_deadline{300'000};  // for a whole body
-  std::chrono::milliseconds upload_deadline{3'600'000};  // for a whole body that is a file
-  std::chrono::milliseconds write_timeout{
-      30'000};  // for the client to take one piece of a response
+  service::ConnectionLimits limits;
 };
 
 // Threads: every call may be made from any thread.

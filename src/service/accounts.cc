@@ -266,6 +266,7 @@ ServiceImpl::Task<Usage> ServiceImpl::GetUsage(Caller caller) {
   const std::chrono::year_month month(date.year(), date.month());
   Usage usage;
   usage.org_id = organization_.id;
+  usage.quotas = QuotasFor(caller);
   usage.period_start = sys_days(month / 1);
   usage.period_end = sys_days((month + std::chrono::months(1)) / 1);
   const auto first_day = sys_days(month / 1).time_since_epoch().count();
@@ -283,6 +284,33 @@ ServiceImpl::Task<Usage> ServiceImpl::GetUsage(Caller caller) {
   co_return usage;
 }
 
+std::vector<Quota> ServiceImpl::QuotasFor(const Caller& caller) const {
+  std::vector<Quota> quotas;
+  // Whoever sees some projects only is not told what is in the others.
+  const auto add = [&](std::string name, std::uint64_t limit, std::uint64_t current) {
+    Quota quota{std::move(name), limit, std::nullopt};
+    if (!caller.IsRestricted()) quota.current = current;
+    quotas.push_back(std::move(quota));
+  };
+  {
+    const std::size_t keys = keys_->All().size();
+    const std::lock_guard lock(mutex_);
+    if (config_.active_sandboxes > 0) {
+      add("active_sandboxes", config_.active_sandboxes, active_sandboxes_);
+    }
+    add("projects", kMaxProjects, projects_.size());
+    add("api_keys", kMaxKeys, keys);
+  }
+  if (config_.requests_per_minute > 0) {
+    quotas.push_back({"requests_per_minute", config_.requests_per_minute, std::nullopt});
+  }
+  quotas.push_back({"contexts_per_sandbox", config_.contexts_per_sandbox, std::nullopt});
+  quotas.push_back({"workspace_bytes_per_sandbox", config_.workspace_bytes, std::nullopt});
+  quotas.push_back({"workspace_files_per_sandbox", config_.workspace_files, std::nullopt});
+  quotas.push_back({"artifact_bytes_per_sandbox", config_.artifact_sandbox_bytes, std::nullopt});
+  return quotas;
+}
+
 ServiceImpl::Task<std::optional<StoredAnswer>> ServiceImpl::FindAnswer(Sha256Digest scope) {
   if (!answers_.MayHave(scope)) co_return std::optional<StoredAnswer>();
   auto found = co_await OnPool(pool_, [this, scope] { return store_->ReadAnswer(scope); });
@@ -298,11 +326,22 @@ ServiceImpl::Task<void> ServiceImpl::StoreAnswer(StoredAnswer answer) {
   co_return co_await store_->Commit(std::move(transaction));
 }
 
+void ServiceImpl::ForgetOldUsage(store::Transaction& transaction) {
+  const std::int64_t first_day = NowMs() / kDayMs - kUsageKeptDays;
+  if (first_day <= usage_kept_from_) return;
+  usage_kept_from_ = first_day;
+  transaction.dropped_usage = first_day;
+}
+
 boost::asio::awaitable<void> ServiceImpl::KeepAccounts() {
   store::Transaction transaction;
   transaction.used_api_keys = keys_->TakeUses(NowMs(), stopping_ ? 0 : kKeyUseIntervalMs);
   transaction.dropped_answers = answers_.TakeExpired(NowMs(), 1'000);
-  if (transaction.used_api_keys.empty() && transaction.dropped_answers.empty()) co_return;
+  ForgetOldUsage(transaction);
+  if (transaction.used_api_keys.empty() && transaction.dropped_answers.empty() &&
+      !transaction.dropped_usage) {
+    co_return;
+  }
   (void)co_await store_->Commit(std::move(transaction));
 }
 

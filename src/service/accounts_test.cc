@@ -170,6 +170,28 @@ TEST_F(AccountsTest, UsageIsCountedPerProjectAndDay) {
   EXPECT_TRUE(Await(service().GetUsage(other))->events.empty());
 }
 
+TEST_F(AccountsTest, SandboxesHaveAQuotaWhenOneIsSet) {
+  config.active_sandboxes = 2;
+  const auto quota = [this](const Caller& caller) {
+    const auto usage = Await(service().GetUsage(caller));
+    const auto found = std::find_if(usage->quotas.begin(), usage->quotas.end(),
+                                    [](const Quota& one) { return one.name == "active_sandboxes"; });
+    return found == usage->quotas.end() ? Quota() : *found;
+  };
+  const std::string first = NewSandbox();
+  NewSandbox();
+  EXPECT_EQ(Await(service().Create(CreateSandbox())).error().code, ErrorCode::kQuotaExceeded);
+  EXPECT_EQ(quota({}).limit, 2u);
+  EXPECT_EQ(quota({}).current, 2u);
+  const Caller restricted = CallerOf(NewKey({"usage:read"}, {NewProject().id}).secret);
+  EXPECT_EQ(quota(restricted).current, std::nullopt);
+  Close();
+  EXPECT_EQ(Await(service().Create(CreateSandbox())).error().code, ErrorCode::kQuotaExceeded);
+  ASSERT_TRUE(Await(service().DestroySandbox(first)).ok());
+  EXPECT_EQ(quota({}).current, 1u);
+  EXPECT_TRUE(Await(service().Create(CreateSandbox())).ok());
+}
+
 TEST_F(AccountsTest, AnswersAreKeptOverARestart) {
   EXPECT_FALSE(Find("a").has_value());
   ASSERT_TRUE(Await(service().StoreAnswer(AnswerFor("a"))).ok());

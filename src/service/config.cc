@@ -125,7 +125,8 @@ Result<void> ReadResidency(TableReader& table, Config& config) {
 }
 
 Result<void> ReadLimits(TableReader& table, Config& config) {
-  return table.Int("contexts_per_sandbox", config.contexts_per_sandbox, 1, 1'000)
+  return table.Int("active_sandboxes", config.active_sandboxes, 0, 100'000'000)
+      .Int("contexts_per_sandbox", config.contexts_per_sandbox, 1, 1'000)
       .Milliseconds("stop_grace_ms", config.stop_grace, 0, 60'000)
       .Milliseconds("shutdown_grace_ms", config.shutdown_grace, 0, 3'600'000)
       .Milliseconds("default_timeout_ms", config.default_timeout, 1, kDayMs)
@@ -146,6 +147,18 @@ Result<void> ReadLimits(TableReader& table, Config& config) {
       .Int("max_ttl_ms", config.max_ttl_ms, 0, 36'500 * kDayMs)
       .Int("requests_per_minute", config.requests_per_minute, 0, 1'000'000)
       .Int("idempotency_bytes", config.idempotency_bytes, 1 * kMiB, kTiB)
+      .Finish();
+}
+
+Result<void> ReadHttp(TableReader& table, ConnectionLimits& limits) {
+  return table.Int("max_connections", limits.max_connections, 1, 1'000'000)
+      .Int("header_bytes", limits.header_bytes, 1 * kKiB, 1 * kMiB)
+      .Milliseconds("idle_timeout_ms", limits.idle_timeout, 1, kDayMs)
+      .Milliseconds("header_timeout_ms", limits.header_timeout, 1, kDayMs)
+      .Milliseconds("body_timeout_ms", limits.body_timeout, 1, kDayMs)
+      .Milliseconds("body_deadline_ms", limits.body_deadline, 1, kDayMs)
+      .Milliseconds("upload_deadline_ms", limits.upload_deadline, 1, kDayMs)
+      .Milliseconds("write_timeout_ms", limits.write_timeout, 1, kDayMs)
       .Finish();
 }
 
@@ -302,6 +315,7 @@ Result<void> ReadRoot(TableReader& root, Config& config) {
               return std::string(known ? "" : "must be \"process\" or \"power\"");
             })
       .Table("residency", [&](TableReader& table) { return ReadResidency(table, config); })
+      .Table("http", [&](TableReader& table) { return ReadHttp(table, config.connections); })
       .Table("limits", [&](TableReader& table) { return ReadLimits(table, config); })
       .Text("default_template",
             [&](const std::string& value) {

@@ -39,15 +39,29 @@ struct TemplateConfig {
   std::map<std::string, std::string> env;  // of every context
 };
 
+// What the server grants to connections; see docs/api.md, section 1.
+struct ConnectionLimits {
+  std::uint32_t max_connections = 1'024;  // more are answered 503 and closed
+  std::uint32_t header_bytes = 32u << 10;
+  std::chrono::milliseconds idle_timeout{75'000};    // between requests
+  std::chrono::milliseconds header_timeout{15'000};  // from a request's first byte to the end of its head
+  std::chrono::milliseconds body_timeout{20'000};    // between two pieces of a body
+  std::chrono::milliseconds body_deadline{300'000};  // for a whole body
+  std::chrono::milliseconds upload_deadline{3'600'000};  // for a whole body that is a file
+  std::chrono::milliseconds write_timeout{30'000};  // for the client to take one piece of a response
+};
+
 struct Config {
   std::filesystem::path data_directory;
   std::filesystem::path engines_directory;
   std::filesystem::path executable;  // the dormouse binary
   std::string listen = "127.0.0.1:8787";
+  ConnectionLimits connections;
   Durability durability = Durability::kProcess;
   // Empty: PYTHON, JAVASCRIPT and TYPESCRIPT over whatever engines of these languages are installed.
   std::map<std::string, BindingConfig> bindings;
 
+  std::uint32_t active_sandboxes = 0;  // that are not destroyed; 0: no limit
   std::uint32_t contexts_per_sandbox = 8;
   std::uint64_t resident_memory_bytes = 4ull << 30;  // all workers together; over it the least recently used goes
   std::chrono::milliseconds idle_eviction{300'000};  // a context unused for so long becomes dormant

@@ -33,7 +33,11 @@ durability = "power"
 [residency]
 memory_bytes = 1073741824
 idle_eviction_ms = 1000
+[http]
+max_connections = 7
+write_timeout_ms = 250
 [limits]
+active_sandboxes = 9
 contexts_per_sandbox = 3
 max_timeout_ms = 120000
 [artifacts]
@@ -51,6 +55,10 @@ default = false
   EXPECT_EQ(config->durability, Durability::kPower);
   EXPECT_EQ(config->resident_memory_bytes, 1ull << 30);
   EXPECT_EQ(config->idle_eviction.count(), 1000);
+  EXPECT_EQ(config->connections.max_connections, 7u);
+  EXPECT_EQ(config->connections.write_timeout.count(), 250);
+  EXPECT_EQ(config->connections.idle_timeout, ConnectionLimits{}.idle_timeout);
+  EXPECT_EQ(config->active_sandboxes, 9u);
   EXPECT_EQ(config->contexts_per_sandbox, 3u);
   EXPECT_EQ(config->max_timeout.count(), 120'000);
   EXPECT_EQ(config->artifact_retention, std::chrono::hours(48));

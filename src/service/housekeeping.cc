@@ -136,9 +136,20 @@ void ServiceImpl::RefreshTotals() {
   totals_ = *totals;
 }
 
-void ServiceImpl::CountSandboxes(std::int64_t change) {
+Result<void> ServiceImpl::ReserveSandbox() {
+  const std::uint32_t limit = config_.active_sandboxes;
   const std::lock_guard lock(mutex_);
-  totals_.sandboxes += static_cast<std::uint64_t>(change);
+  if (limit > 0 && active_sandboxes_ >= limit) {
+    return Error(ErrorCode::kQuotaExceeded, "there are as many sandboxes as this server takes: destroy some",
+                 {{"quota", "active_sandboxes"}, {"limit", std::to_string(limit)}});
+  }
+  ++active_sandboxes_;
+  return {};
+}
+
+void ServiceImpl::ReleaseSandbox() {
+  const std::lock_guard lock(mutex_);
+  --active_sandboxes_;
 }
 
 void ServiceImpl::CountContexts(std::int64_t change) {

@@ -76,6 +76,7 @@ ServiceImpl::~ServiceImpl() {
 void ServiceImpl::Start() {
   housekeeping_timer_ = std::make_shared<asio::steady_timer>(executor_);
   RefreshTotals();
+  active_sandboxes_ = totals_.sandboxes;
   BeginOperation();
   Launch(Housekeeping());
   workspace_runs_->Recover();
@@ -164,7 +165,7 @@ std::string ServiceImpl::Metrics() const {
   gauges.queued_runs = runs_in_progress_;
   {
     const std::lock_guard lock(mutex_);
-    gauges.sandboxes = totals_.sandboxes;
+    gauges.sandboxes = active_sandboxes_;
     gauges.contexts = totals_.contexts;
     gauges.stored_segment_bytes = totals_.segment_bytes;
     gauges.stored_content_bytes = totals_.content_bytes;

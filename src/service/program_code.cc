@@ -57,6 +57,17 @@ def is_own(frame):
     return name in ("<dormouse>", "<frozen runpy>") or frame.f_globals is globals() or (
         frame.f_back is None and name.startswith("cell"))
 
+def message_of(failure):
+    """What an exit prints. runpy names the interpreter's file, which there is none of."""
+    trace = failure.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    text = str(failure.code)
+    own = f"{sys.executable}: "
+    if trace.tb_frame.f_code.co_filename == "<frozen runpy>" and text.startswith(own):
+        return "python: " + text[len(own):]
+    return text
+
 code = 0
 try:
     launch(*spec)
@@ -66,7 +77,7 @@ except SystemExit as failure:
     elif isinstance(failure.code, int):
         code = failure.code
     else:
-        print(failure.code, file=sys.stderr)
+        print(message_of(failure), file=sys.stderr)
         code = 1
 except KeyboardInterrupt:
     raise

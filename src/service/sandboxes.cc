@@ -126,8 +126,12 @@ ServiceImpl::Task<Sandbox> ServiceImpl::CreateNow(CreateSandbox request, const T
   transaction.usage.push_back(UsageOf(row.project_id, metric::kSandboxes, 1, row.created_ms));
   const Sandbox described = Describe(row, 0);
   if (request.answer) answers_.AddTo(transaction, request.answer(described), row.created_ms);
-  DORMOUSE_CO_TRY(co_await store_->Commit(std::move(transaction)));
-  CountSandboxes(1);
+  DORMOUSE_CO_TRY(ReserveSandbox());
+  Result<void> committed = co_await store_->Commit(std::move(transaction));
+  if (!committed.ok()) {
+    ReleaseSandbox();
+    co_return std::move(committed).error();
+  }
   auto sandbox = std::make_shared<SandboxState>(row);
   sandbox->touched = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
@@ -212,7 +216,7 @@ ServiceImpl::Task<Sandbox> ServiceImpl::DestroyNow(SandboxPtr sandbox, std::stri
     sandbox->destroying = false;
     co_return committed.error();
   }
-  CountSandboxes(-1);
+  ReleaseSandbox();
   CountContexts(-static_cast<std::int64_t>(contexts.size()));
   for (const ContextPtr& context : contexts) DropWorker(*context, Memory::kSaved);
   {

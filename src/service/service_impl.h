@@ -164,6 +164,9 @@ class ServiceImpl final : public Service {
   Task<ApiKey> RevokeKeyNow(std::string key_id);
   // Stores when keys were used, and drops answers that are too old.
   boost::asio::awaitable<void> KeepAccounts();
+  // Once a day.
+  void ForgetOldUsage(store::Transaction& transaction);
+  std::vector<Quota> QuotasFor(const Caller& caller) const;
 
   // ── sandboxes.cc
   // The sandbox, from memory or the store. kNotFound; destroyed ones are found.
@@ -279,8 +282,11 @@ class ServiceImpl final : public Service {
   boost::asio::awaitable<void> SweepContents();
   void ForgetUnusedSandboxes();
   void RefreshTotals();
+  // Counts a sandbox that is about to be made, or refuses it.
+  Result<void> ReserveSandbox();
+  // Of a sandbox that was destroyed, or not made after all.
+  void ReleaseSandbox();
   // Between refreshes: what an operation added or removed.
-  void CountSandboxes(std::int64_t change);
   void CountContexts(std::int64_t change);
 
   std::int64_t NowMs() const;
@@ -309,6 +315,8 @@ class ServiceImpl final : public Service {
   bool closed_ = false;         // no new ones
   std::shared_ptr<Event> drained_;
   store::StoreTotals totals_;
+  std::uint64_t active_sandboxes_ = 0;  // those not destroyed, and those that are being made
+  std::int64_t usage_kept_from_ = 0;    // the first day; KeepAccounts' own
   std::shared_ptr<boost::asio::steady_timer> housekeeping_timer_;
 
   const std::unique_ptr<WorkspaceRuns> workspace_runs_;

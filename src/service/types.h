@@ -118,11 +118,19 @@ struct UsageEvent {
   Time day;
 };
 
+// A bound of the server or, by its name, of each key or sandbox.
+struct Quota {
+  std::string name;
+  std::uint64_t limit = 0;
+  std::optional<std::uint64_t> current;  // absent where there is no one count, or none for this caller
+};
+
 struct Usage {
   std::string org_id;
   Time period_start;  // the current month, in UTC
   Time period_end;
   double compute_unit_seconds = 0;
+  std::vector<Quota> quotas;
   std::vector<UsageEvent> events;  // newest day first
 };
 

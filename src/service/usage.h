@@ -20,6 +20,8 @@ inline constexpr std::string_view kComputeSeconds = "compute_unit_seconds";
 }  // namespace metric
 
 inline constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
+// A year and the month in which it ends.
+inline constexpr std::int64_t kUsageKeptDays = 400;
 
 inline store::UsageRow UsageOf(const std::string& project_id, std::string_view metric,
                                std::int64_t amount, std::int64_t now_ms) {

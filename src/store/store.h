@@ -68,6 +68,7 @@ struct Transaction {
   std::vector<std::string> dropped_artifacts;      // tombstones that go for good
   std::vector<std::string> dropped_contexts;       // with their generations
   std::vector<std::string> dropped_sandbox_data;   // contexts, generations and tree; the row stays
+  std::optional<std::int64_t> dropped_usage;       // of the days before this one
   std::vector<UsageRow> usage;                     // added to what is there
   std::vector<AnswerRow> answers;                  // new or replaced
   std::vector<Sha256Digest> dropped_answers;       // by scope

@@ -2,7 +2,11 @@
 """Projects, API keys, scopes, rate limits and usage."""
 
 import re
+import sqlite3
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 
 from conftest import NewServer
 from quick.client import ApiError, Client, Json, Sandbox
+from quick.processes import wait_until
 from quick.server import Server
 
 ALL_FIELDS = {"id", "orgId", "name", "prefix", "last4", "scopes", "createdByUserId", "createdAt"}
@@ -286,6 +291,62 @@ def test_usage_counts_what_was_done(new_server: NewServer) -> None:
     other = Client(server.url, made["secret"])
     assert all(event["projectId"] != project for event in other.get("/v1/usage")["events"])
     other.close()
+
+
+def test_usage_names_the_quotas(client: Client, server: Server) -> None:
+    quotas = client.get("/v1/usage")["quotas"]
+    limits = client.get("/v1/capabilities")["capabilities"]["limits"]
+    assert quotas["contexts_per_sandbox"] == {"limit": limits["contextsPerSandbox"]}
+    assert quotas["workspace_bytes_per_sandbox"] == {"limit": limits["workspaceBytes"]}
+    assert quotas["requests_per_minute"] == {"limit": 6000}
+    # No limit, no quota.
+    assert "active_sandboxes" not in quotas
+    keys = quotas["api_keys"]
+    assert keys["current"] >= 1 and keys["remaining"] == keys["limit"] - keys["current"]
+    default = client.get("/v1/projects")["data"][-1]["id"]
+    body = {"name": "x", "scopes": ["usage:read"], "projectIds": [default]}
+    restricted = Client(server.url, client.post("/v1/api-keys", body)["secret"])
+    assert set(restricted.get("/v1/usage")["quotas"]["api_keys"]) == {"limit"}
+    restricted.close()
+
+
+def test_the_quota_of_sandboxes(new_server: NewServer) -> None:
+    server = new_server("[limits]\nactive_sandboxes = 3\n")
+    client = server.client
+    boxes = [client.sandbox() for _ in range(3)]
+    for _ in range(2):
+        error = refusal(client, "POST", "/v1/sandboxes", {})
+        assert (error.status, error.code) == (429, "quota_exceeded")
+        assert error.details["limit"] == 3 and not error.retryable
+        quota = client.get("/v1/usage")["quotas"]["active_sandboxes"]
+        assert quota == {"limit": 3, "current": 3, "remaining": 0}
+        server.restart()
+        client = server.client
+    boxes[0].client = client
+    boxes[0].delete()
+    boxes[0].delete()
+    assert client.get("/v1/usage")["quotas"]["active_sandboxes"]["remaining"] == 1
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: client.http.post("/v1/sandboxes", json={}), range(8)))
+    assert sorted(response.status_code for response in made) == [201] + [429] * 7
+
+
+def test_old_usage_is_forgotten(new_server: NewServer) -> None:
+    server = new_server()
+    server.client.sandbox()
+    server.stop()
+    today = int(time.time()) // 86_400
+
+    def days() -> set[int]:
+        with closing(sqlite3.connect(server.data / "dormouse.db")) as database:
+            return {today - day for (day,) in database.execute("SELECT day FROM usage")}
+
+    with closing(sqlite3.connect(server.data / "dormouse.db")) as database, database:
+        rows = [(today - age, "prj_x", "code_run_invocations", 1) for age in (1, 390, 402, 9999)]
+        database.executemany("INSERT INTO usage VALUES(?, ?, ?, ?)", rows)
+    server.start()
+    wait_until(lambda: not days() & {402, 9999}, "old days are forgotten")
+    assert {1, 390} <= days()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from quick.client import Client, Sandbox
+from quick.client import Client, Context, Run, Sandbox
 from quick.processes import wait_until
 
 PROGRAMS = {
@@ -27,14 +27,25 @@ def in_progress(client: Client) -> float:
     return 0.0
 
 
+def streamed(context: Context, code: str) -> Run:
+    """A run as the last event of its stream tells it."""
+    return Run(context.stream(code)[-1]["data"])
+
+
+WAYS = {"run": Context.run, "stream": streamed}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_errors_do_not_drop_the_queue(client: Client, sandbox: Sandbox, language: str) -> None:
+def test_errors_do_not_drop_the_queue(
+    client: Client, sandbox: Sandbox, language: str, way: str
+) -> None:
     context = sandbox.context(language)
     base = in_progress(client)
     with ThreadPoolExecutor(4) as pool:
         waiting = []
         for number, code in enumerate(PROGRAMS[language], 1):
-            waiting.append(pool.submit(context.run, code))
+            waiting.append(pool.submit(WAYS[way], context, code))
             wait_until(
                 lambda: in_progress(client) >= base + number or waiting[-1].done(),
                 "the run is queued",

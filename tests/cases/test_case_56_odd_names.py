@@ -105,6 +105,14 @@ def test_the_guest_and_the_api_agree(sandbox: Sandbox, between: Between) -> None
     )
 
 
+def test_a_stream_tells_the_names_of_what_a_run_wrote(python: Context) -> None:
+    code = f"for name in {NAMES!r}: n = open(name, 'w').write('x')\nprint(sorted(os.listdir()))"
+    events = python.stream(f"import os\n{code}")
+    assert events[0]["data"] == f"{sorted(NAMES)!r}\n"
+    written = events[-1]["data"]["files"]["written"]
+    assert sorted(written) == sorted(f"/workspace/{name}" for name in NAMES)
+
+
 @pytest.mark.parametrize("name", ["x" * 256, "é" * 128, "a\x00b", "", "a/" * 2048 + "b"])
 def test_names_that_linux_does_not_take(sandbox: Sandbox, name: str) -> None:
     with pytest.raises(ApiError) as caught:

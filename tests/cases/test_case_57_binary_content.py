@@ -13,6 +13,8 @@ from conftest import Between
 from quick.client import Sandbox
 from quick.server import DORMOUSE, Server
 
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+
 CONTENTS = {
     "all bytes": bytes(range(256)) * 512,
     "empty": b"",
@@ -76,6 +78,21 @@ def test_through_the_command_line(
         out = tmp_path / f"out-{remote}"
         subprocess.run([*base, "read", remote, "-o", str(out)], timeout=60, check=True)
         assert out.read_bytes() == content
+
+
+@pytest.mark.parametrize("way", ["run", "stream"])
+def test_in_an_output(sandbox: Sandbox, way: str) -> None:
+    content = PNG_MAGIC + CONTENTS["all bytes"]
+    sandbox.write("f.png", base64.b64encode(content).decode(), encoding="base64")
+    code = "display({'image/png': open('f.png', 'rb').read()}, raw=True)"
+    fields = {"language": "python", "artifactPolicy": "promote"}
+    if way == "run":
+        output = sandbox.run(code, **fields).ok().output("png")
+    else:
+        outputs = [e["data"] for e in sandbox.stream(code, **fields) if e["type"] == "output"]
+        output = next(one for one in outputs if one["format"] == "png")
+    path = f"/v1/artifacts/{output['artifactId']}/download"
+    assert sandbox.client.http.get(path).content == content
 
 
 def test_a_hundred_megabytes(server: Server, sandbox: Sandbox) -> None:

@@ -2,11 +2,14 @@
 """The two flavours of the published Python client behind one face: what is called is written once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from inspect import isawaitable
 from typing import Any
 
-from crownest import AsyncCrowNest, CrowNest
+import pytest
+from crownest import AsyncCrowNest, CrowNest, CrowNestApiError
+
+Call = Callable[[Any], Any]
 
 
 class Either:
@@ -43,3 +46,10 @@ class Either:
     @staticmethod
     async def _read(stream: AsyncIterator[Any]) -> list[Any]:
         return [event async for event in stream]
+
+
+def refused(call: Call, begin: Callable[[], Any]) -> CrowNestApiError:
+    """The error with which the call ends."""
+    with pytest.raises(CrowNestApiError) as caught:
+        call(begin())
+    return caught.value

@@ -4,46 +4,13 @@ in both flavours. Only `base_url` differs from its documentation."""
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from crownest import AsyncCrowNest, CrowNest, CrowNestApiError
 
-from clients.either import Either
+from clients.either import Call, refused
 from quick.server import Server
-
-Call = Callable[[Any], Any]
-
-
-@pytest.fixture(params=["sync", "async"])
-def either(request: pytest.FixtureRequest, server: Server) -> Iterator[Either]:
-    made = Either(request.param, server.url, server.key)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(either: Either) -> Any:
-    return either.client
-
-
-@pytest.fixture
-def call(either: Either) -> Call:
-    return either.call
-
-
-@pytest.fixture
-def sandbox(client: Any, call: Call) -> Iterator[Any]:
-    made = call(client.sandboxes.create())
-    yield made
-    call(client.sandboxes.kill(made.id))
-
-
-def refused(call: Call, begin: Callable[[], Any]) -> CrowNestApiError:
-    with pytest.raises(CrowNestApiError) as caught:
-        call(begin())
-    return caught.value
 
 
 def test_context_managers(server: Server) -> None:

@@ -189,7 +189,9 @@ class Sandbox:
                 response.read()
                 raise ApiError(response)
             assert response.headers["content-type"].startswith("text/event-stream")
-            yield from decode_stream(response.iter_raw())
+            for event in decode_stream(response.iter_raw()):
+                contract.check_event("RunEvent", event)
+                yield event
 
     def files(self, path: str = "/workspace") -> list[Json]:
         return list(self.client.get(f"{self.path}/files", path=path)["data"])

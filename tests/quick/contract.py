@@ -55,6 +55,24 @@ def validator(path: str, method: str, status: str, content_type: str) -> jsonsch
     )
 
 
+@cache
+def event_validator(schema: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "components": document()["components"],
+            "$ref": f"#/components/schemas/{schema}",
+        }
+    )
+
+
+def check_event(schema: str, event: Json) -> None:
+    """The data of one server-sent event."""
+    errors = [error.message for error in event_validator(schema).iter_errors(event)]
+    if errors:
+        raise Broken(f"an event of a stream: {'; '.join(errors[:5])} in {str(event)[:2000]}")
+
+
 def check(response: httpx.Response) -> None:
     """An httpx hook. Answers to unknown paths and methods have the error envelope, which the client reads anyhow."""
     request = response.request

@@ -68,6 +68,17 @@ def workers_of(server_pid: int) -> list[int]:
     return [worker for zygote in zygotes_of(server_pid) for worker in children_of(zygote)]
 
 
+def sockets_of(pid: int) -> int:
+    """How many sockets a process holds open."""
+    count = 0
+    for entry in os.scandir(f"/proc/{pid}/fd"):
+        try:
+            count += os.readlink(entry.path).startswith("socket:")
+        except FileNotFoundError:
+            pass
+    return count
+
+
 def group_of(pid: int) -> int:
     """The process group, 0 for a process that is gone."""
     try:

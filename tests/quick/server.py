@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from quick.client import Client
@@ -23,9 +24,11 @@ CONFIG = "[limits]\nstop_grace_ms = 2000\n"
 class Server:
     """`dormouse serve` on a data directory. One server at a time; it may be started again."""
 
-    def __init__(self, data: Path, config: str = CONFIG) -> None:
+    def __init__(self, data: Path, config: str = CONFIG, prefix: Sequence[str] = ()) -> None:
+        """`prefix` is a command that runs the server's command."""
         self.data = data
         self.config = config
+        self.prefix = prefix
         self.process: subprocess.Popen[bytes] | None = None
         self.client: Client
         self.url = ""
@@ -42,7 +45,7 @@ class Server:
 
     def start(self) -> "Server":
         assert self.process is None
-        command = [str(DORMOUSE), "serve", "--data", str(self.data), "--engines", str(ENGINES)]
+        command = [*self.prefix, str(DORMOUSE), "serve", "--data", str(self.data), "--engines", str(ENGINES)]
         command += ["--listen", "127.0.0.1:0"]
         if self.config:
             file = self.data.parent / f"{self.data.name}.toml"

@@ -4,6 +4,7 @@
 #include "store/sqlite/codec.h"
 
 namespace dormouse::store::sqlite {
+
 Result<void> Applier::Apply(const Transaction& transaction) {
   for (const auto& row : transaction.api_keys) DORMOUSE_TRY(PutApiKey(row));
   for (const auto& id : transaction.dropped_api_keys) DORMOUSE_TRY(DropApiKey(id));
@@ -27,6 +28,10 @@ Result<void> Applier::Apply(const Transaction& transaction) {
   }
   for (const auto& id : transaction.dropped_contexts) DORMOUSE_TRY(DropContext(id));
   for (const auto& id : transaction.dropped_sandbox_data) DORMOUSE_TRY(DropSandboxData(id));
+  if (transaction.dropped_usage) {
+    Query query(database_, "DELETE FROM usage WHERE day < ?");
+    DORMOUSE_TRY(query.Int(*transaction.dropped_usage).Run());
+  }
   for (const auto& row : transaction.usage) DORMOUSE_TRY(AddUsage(row));
   for (const auto& scope : transaction.dropped_answers) DORMOUSE_TRY(DropAnswer(scope));
   for (const auto& row : transaction.answers) DORMOUSE_TRY(PutAnswer(row));

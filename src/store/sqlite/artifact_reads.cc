@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queries of SqliteStore that concern artifacts.
+#include "store/sqlite/collect.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace dormouse::store::sqlite {
@@ -43,16 +44,6 @@ Result<ArtifactRow> ArtifactOf(const Query& query) {
   return row;
 }
 
-Result<std::vector<ArtifactRow>> AllOf(Query& query) {
-  std::vector<ArtifactRow> rows;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool found, query.Step());
-    if (!found) return rows;
-    DORMOUSE_ASSIGN(ArtifactRow row, ArtifactOf(query));
-    rows.push_back(std::move(row));
-  }
-}
-
 }  // namespace
 
 Result<std::optional<ArtifactRow>> SqliteStore::ReadArtifact(std::string_view id) {
@@ -70,7 +61,7 @@ Result<std::vector<ArtifactRow>> SqliteStore::ReadArtifacts(const ArtifactQuery&
   query.Text(request.sandbox_id).Int(request.after ? request.after->first : INT64_MAX);
   query.Text(request.after ? std::string_view(request.after->second) : std::string_view());
   query.Int(request.deleted ? 1 : 0).Int(request.now_ms).Int(request.limit);
-  return AllOf(query);
+  return Collect<ArtifactRow>(query, ArtifactOf);
 }
 
 Result<std::uint64_t> SqliteStore::ReadArtifactCharge(std::string_view sandbox_id) {
@@ -87,7 +78,7 @@ Result<std::vector<ArtifactRow>> SqliteStore::ReadExpiredArtifacts(std::int64_t 
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database, kExpiredArtifacts);
   query.Int(now_ms).Int(limit);
-  return AllOf(query);
+  return Collect<ArtifactRow>(query, ArtifactOf);
 }
 
 Result<std::vector<std::string>> SqliteStore::ReadOldTombstones(std::int64_t deleted_before_ms,
@@ -97,12 +88,7 @@ Result<std::vector<std::string>> SqliteStore::ReadOldTombstones(std::int64_t del
               "SELECT id FROM artifacts WHERE deleted_ms IS NOT NULL AND deleted_ms < ? "
               "ORDER BY deleted_ms LIMIT ?");
   query.Int(deleted_before_ms).Int(limit);
-  std::vector<std::string> ids;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool found, query.Step());
-    if (!found) return ids;
-    ids.push_back(query.TextAt(0));
-  }
+  return Collect<std::string>(query, FirstText);
 }
 
 }  // namespace dormouse::store::sqlite

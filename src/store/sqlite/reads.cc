@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "store/sqlite/codec.h"
+#include "store/sqlite/collect.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace dormouse::store::sqlite {
@@ -57,18 +58,6 @@ Result<ContextRow> ContextOf(const Query& query) {
   return row;
 }
 
-// All rows of `query`, each made by `make`.
-template <typename Row, typename Make>
-Result<std::vector<Row>> Collect(Query& query, Make make) {
-  std::vector<Row> rows;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool row, query.Step());
-    if (!row) return rows;
-    DORMOUSE_ASSIGN(Row made, make(query));
-    rows.push_back(std::move(made));
-  }
-}
-
 }  // namespace
 
 Result<std::optional<SandboxRow>> SqliteStore::ReadSandbox(std::string_view id) {
@@ -99,7 +88,7 @@ Result<std::vector<std::string>> SqliteStore::ReadExpiredSandboxes(std::int64_t 
               "SELECT id FROM sandboxes WHERE expires_ms IS NOT NULL AND destroyed_ms IS NULL "
               "AND expires_ms <= ? ORDER BY expires_ms LIMIT ?");
   query.Int(now_ms).Int(limit);
-  return Collect<std::string>(query, [](const Query& row) -> Result<std::string> { return row.TextAt(0); });
+  return Collect<std::string>(query, FirstText);
 }
 
 Result<std::vector<ContextRow>> SqliteStore::ReadContexts(std::string_view sandbox_id) {

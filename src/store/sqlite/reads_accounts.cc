@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queries of SqliteStore for keys, projects, usage and answers.
 #include "store/sqlite/codec.h"
+#include "store/sqlite/collect.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace dormouse::store::sqlite {
@@ -38,13 +39,7 @@ Result<std::vector<ApiKeyRow>> SqliteStore::ReadApiKeys() {
   Query query(*database,
               "SELECT id, name, lookup, secret_sha256, last4, created_ms, revoked_ms, scopes, "
               "project_ids, created_by, last_used_ms FROM api_keys ORDER BY created_ms");
-  std::vector<ApiKeyRow> rows;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool row, query.Step());
-    if (!row) return rows;
-    DORMOUSE_ASSIGN(ApiKeyRow key, ApiKeyOf(query));
-    rows.push_back(std::move(key));
-  }
+  return Collect<ApiKeyRow>(query, ApiKeyOf);
 }
 
 Result<OrganizationRow> SqliteStore::ReadOrganization() {
@@ -58,12 +53,9 @@ Result<OrganizationRow> SqliteStore::ReadOrganization() {
 Result<std::vector<ProjectRow>> SqliteStore::ReadProjects() {
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database, "SELECT id, org_id, name, created_ms FROM projects ORDER BY created_ms, id");
-  std::vector<ProjectRow> rows;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool row, query.Step());
-    if (!row) return rows;
-    rows.push_back({query.TextAt(0), query.TextAt(1), query.TextAt(2), query.IntAt(3)});
-  }
+  return Collect<ProjectRow>(query, [](const Query& row) -> Result<ProjectRow> {
+    return ProjectRow{row.TextAt(0), row.TextAt(1), row.TextAt(2), row.IntAt(3)};
+  });
 }
 
 Result<std::vector<UsageRow>> SqliteStore::ReadUsage(std::int64_t first_day) {
@@ -72,24 +64,18 @@ Result<std::vector<UsageRow>> SqliteStore::ReadUsage(std::int64_t first_day) {
               "SELECT day, project_id, metric, amount FROM usage WHERE day >= ? "
               "ORDER BY day DESC, project_id, metric");
   query.Int(first_day);
-  std::vector<UsageRow> rows;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool row, query.Step());
-    if (!row) return rows;
-    rows.push_back({query.IntAt(0), query.TextAt(1), query.TextAt(2), query.IntAt(3)});
-  }
+  return Collect<UsageRow>(query, [](const Query& row) -> Result<UsageRow> {
+    return UsageRow{row.IntAt(0), row.TextAt(1), row.TextAt(2), row.IntAt(3)};
+  });
 }
 
 Result<std::vector<AnswerInfo>> SqliteStore::ReadAnswerInfos() {
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database, "SELECT scope, bytes, completed_ms FROM answers ORDER BY completed_ms, id");
-  std::vector<AnswerInfo> infos;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool row, query.Step());
-    if (!row) return infos;
-    DORMOUSE_ASSIGN(const Sha256Digest scope, DigestAt(query, 0));
-    infos.push_back({scope, query.UnsignedAt(1), query.IntAt(2)});
-  }
+  return Collect<AnswerInfo>(query, [](const Query& row) -> Result<AnswerInfo> {
+    DORMOUSE_ASSIGN(const Sha256Digest scope, DigestAt(row, 0));
+    return AnswerInfo{scope, row.UnsignedAt(1), row.IntAt(2)};
+  });
 }
 
 Result<std::optional<AnswerRow>> SqliteStore::ReadAnswer(const Sha256Digest& scope) {
@@ -119,12 +105,7 @@ Result<std::vector<std::string>> SqliteStore::ReadIdleSandboxes(std::string_view
               "SELECT id FROM sandboxes WHERE destroyed_ms IS NULL AND template_slug = ? "
               "AND last_used_ms <= ? LIMIT ?");
   query.Text(template_slug).Int(unused_since_ms).Int(limit);
-  std::vector<std::string> ids;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool row, query.Step());
-    if (!row) return ids;
-    ids.push_back(query.TextAt(0));
-  }
+  return Collect<std::string>(query, FirstText);
 }
 
 }  // namespace dormouse::store::sqlite

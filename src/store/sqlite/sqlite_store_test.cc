@@ -360,6 +360,20 @@ TEST(SqliteStore, UsageAddsUp) {
   EXPECT_EQ(store->ReadUsage(0)->size(), 2u);
 }
 
+TEST(SqliteStore, UsageOfOldDaysIsDropped) {
+  TemporaryDirectory directory;
+  const auto store = Open(Options(directory));
+  Transaction transaction;
+  transaction.usage = {{8, "prj", "runs", 1}, {9, "prj", "runs", 2}, {10, "prj", "runs", 3}};
+  ASSERT_TRUE(Await(store->Commit(std::move(transaction))).ok());
+  transaction = {};
+  transaction.dropped_usage = 9;
+  ASSERT_TRUE(Await(store->Commit(std::move(transaction))).ok());
+  const auto rows = store->ReadUsage(0);
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ((*rows)[1].day, 9);
+}
+
 TEST(SqliteStore, AnswersAreReplacedAndDropped) {
   TemporaryDirectory directory;
   const auto store = Open(Options(directory));

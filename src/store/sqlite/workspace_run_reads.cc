@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queries of SqliteStore about workspace runs.
 #include "store/sqlite/codec.h"
+#include "store/sqlite/collect.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace dormouse::store::sqlite {
@@ -106,20 +107,6 @@ Result<WorkspaceRunEventRow> EventOf(const Query& query) {
   return row;
 }
 
-Result<std::string> IdOf(const Query& query) { return query.TextAt(0); }
-
-// All rows of `query`, each made by `make`.
-template <typename Row>
-Result<std::vector<Row>> Collect(Query& query, Result<Row> (*make)(const Query&)) {
-  std::vector<Row> rows;
-  while (true) {
-    DORMOUSE_ASSIGN(const bool found, query.Step());
-    if (!found) return rows;
-    DORMOUSE_ASSIGN(Row row, make(query));
-    rows.push_back(std::move(row));
-  }
-}
-
 // The only row of `query`, or nothing.
 template <typename Row>
 Result<std::optional<Row>> One(Query& query, Result<Row> (*make)(const Query&)) {
@@ -149,13 +136,13 @@ Result<std::vector<WorkspaceRunRow>> SqliteStore::ReadWorkspaceRuns(
   query.Text(request.project_id).Text(request.project_id);
   query.Text(request.status).Text(request.status).Text(projects).Text(projects);
   query.Text(filter).Int(request.limit);
-  return Collect(query, RunOf);
+  return Collect<WorkspaceRunRow>(query, RunOf);
 }
 
 Result<std::vector<WorkspaceRunRow>> SqliteStore::ReadActiveWorkspaceRuns() {
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database, kActiveRuns);
-  return Collect(query, RunOf);
+  return Collect<WorkspaceRunRow>(query, RunOf);
 }
 
 Result<std::vector<std::string>> SqliteStore::ReadOldWorkspaceRuns(std::int64_t ended_before_ms,
@@ -165,7 +152,7 @@ Result<std::vector<std::string>> SqliteStore::ReadOldWorkspaceRuns(std::int64_t 
               "SELECT id FROM workspace_runs WHERE finished_ms IS NOT NULL AND finished_ms < ? "
               "ORDER BY finished_ms LIMIT ?");
   query.Int(ended_before_ms).Int(limit);
-  return Collect(query, IdOf);
+  return Collect<std::string>(query, FirstText);
 }
 
 Result<std::vector<std::string>> SqliteStore::ReadForgottenWorkspaceRuns(
@@ -175,7 +162,7 @@ Result<std::vector<std::string>> SqliteStore::ReadForgottenWorkspaceRuns(
               "SELECT id FROM workspace_runs WHERE finished_ms IS NULL AND started_ms IS NULL "
               "AND created_ms < ? ORDER BY created_ms LIMIT ?");
   query.Int(created_before_ms).Int(limit);
-  return Collect(query, IdOf);
+  return Collect<std::string>(query, FirstText);
 }
 
 Result<std::vector<WorkspaceRunEventRow>> SqliteStore::ReadWorkspaceRunEvents(
@@ -185,7 +172,7 @@ Result<std::vector<WorkspaceRunEventRow>> SqliteStore::ReadWorkspaceRunEvents(
               "SELECT run_id, seq, type, created_ms, data, path, code, size_bytes "
               "FROM workspace_run_events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?");
   query.Text(run_id).Int(after_seq).Int(limit);
-  return Collect(query, EventOf);
+  return Collect<WorkspaceRunEventRow>(query, EventOf);
 }
 
 Result<std::optional<WorkspaceUploadRow>> SqliteStore::ReadWorkspaceUpload(std::string_view id) {
@@ -199,7 +186,7 @@ Result<std::vector<WorkspaceUploadRow>> SqliteStore::ReadWorkspaceUploads(std::s
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database, kUploadsOfRun);
   query.Text(run_id);
-  return Collect(query, UploadOf);
+  return Collect<WorkspaceUploadRow>(query, UploadOf);
 }
 
 Result<std::vector<WorkspaceUploadRow>> SqliteStore::ReadExpiredWorkspaceUploads(
@@ -207,7 +194,7 @@ Result<std::vector<WorkspaceUploadRow>> SqliteStore::ReadExpiredWorkspaceUploads
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database, kExpiredUploads);
   query.Int(now_ms).Int(limit);
-  return Collect(query, UploadOf);
+  return Collect<WorkspaceUploadRow>(query, UploadOf);
 }
 
 }  // namespace dormouse::store::sqlite
