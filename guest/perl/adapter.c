@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exports of docs/engine-abi.md in terms of what the prebuilt interpreter exports; see src/aot/adapter.h.
+//
+// All state is in linear memory, the adapter's own too: a few words at its very bottom, which is the end of the
+// shadow stack, where nothing is before the stack has overflown. What a run does is Perl: driver/Dormouse.pm.
+#include "engine_adapter.h"
+
+#include <string.h>
+
+enum {
+  // Addresses of the adapter's words.
+  kRequest = 64,    // the buffer of the next request
+  kRunCode = 68,    // what is evaluated to run a cell
+  kReseedCode = 72,
+  kStopName = 76,   // the driver's function for a stop
+  kScratch = 80,    // results of the module's functions
+};
+
+// Variables of the interpreter that it does not export; the module is pinned, and boot checks that it is this one.
+enum {
+  kSigPending = 29956560,  // PL_sig_pending: polled between statements and in loops
+  kSignalHook = 29764156,  // PL_signalhook: what is called then
+};
+
+enum { kSuccess = 0, kFailed = 1, kContextVoid = 0, kEmitError = 2 };
+
+// The functions that the driver calls, by the numbers under which the module knows them.
+enum { kEmit = 1, kPad = 2, kFlush = 3 };
+
+static u32 Word(u32 address) { return DM_AT(u32, address, 0u); }
+static void SetWord(u32 address, u32 value) { DM_AT(u32, address, 0u) = value; }
+static char* Bytes(u32 address) { return (char*)DM_ADDRESS(address, 0u); }
+
+// A copy of a C string in linear memory; 0 when there is no room.
+static u32 NewText(const char* text) {
+  const u32 size = (u32)strlen(text) + 1;
+  const u32 address = module_malloc(size);
+  if (address != 0) memcpy(Bytes(address), text, size);
+  return address;
+}
+
+// ── values: the module's handles are pointers to cells that hold an SV*
+
+static u32 NewHandle(u32 sv) {
+  const u32 handle = module_malloc(4);
+  SetWord(handle, sv);
+  return handle;
+}
+
+static void PushAndFree(u32 array, u32 value) {
+  module_zeroperl_array_push(array, value);
+  module_zeroperl_value_free(value);
+}
+
+static void PushText(u32 array, u32 text, u32 length) {
+  PushAndFree(array, module_zeroperl_new_string(text, length));
+}
+
+// ── lexical variables
+//
+// Layouts of Perl 5.42 for wasm32 without threads, with 64-bit integers. Boot checks them (CheckLayout in the driver).
+
+enum {
+  kSvAny = 0,
+  kSvRv = 16,
+  kCvPadlist = 44,
+  kCvOutside = 48,
+  kPadlistArray = 4,
+  kPadnamesArray = 0,
+  kPadnamesFill = 4,
+  kAvArray = 16,
+  kPadnameText = 0,
+  kPadnameStash = 4,
+  kPadnameLow = 16,
+  kPadnameHigh = 20,
+  kPadnameLength = 32,
+  kPadnameFlags = 33,
+  kPadnameOuter = 1,
+};
+
+static u32 Body(u32 sv) { return Word(sv + kSvAny); }
+
+// The names that are declared at the outermost level of what has just been compiled, as a flat list of name, address of
+// the package (0 for `my`) and reference to the variable (undef for `our`). `closure` is a reference to a sub that was
+// compiled in a block (UNITCHECK) of that code; the first name declared there must be of the outermost level.
+static u32 ListPad(u32 closure) {
+  const u32 sub = Word(closure + kSvRv);
+  const u32 block = Word(Body(sub) + kCvOutside);
+  const u32 unit = Word(Body(block) + kCvOutside);
+  const u32 padlist = Word(Word(Body(unit) + kCvPadlist) + kPadlistArray);
+  const u32 names = Word(padlist), pad = Word(Word(padlist + 4) + kAvArray);
+  const u32 list = Word(names + kPadnamesArray), count = Word(names + kPadnamesFill) + 1;
+  const u32 array = module_zeroperl_new_array();
+  u32 end = 0;
+  for (u32 i = 0; i < count; ++i) {
+    const u32 name = Word(list + 4 * i);
+    if (name == 0 || Word(name + kPadnameText) == 0 || DM_AT(u8, name, kPadnameLength) == 0) continue;
+    if (DM_AT(u8, name, kPadnameFlags) & kPadnameOuter) continue;
+    const u32 high = Word(name + kPadnameHigh), stash = Word(name + kPadnameStash);
+    if (end == 0) end = high;
+    if (high != end) continue;
+    PushText(array, Word(name + kPadnameText), DM_AT(u8, name, kPadnameLength));
+    PushAndFree(array, module_zeroperl_new_uint(stash));
+    if (stash != 0) {
+      PushAndFree(array, module_zeroperl_new_undef());
+      continue;
+    }
+    const u32 variable = NewHandle(Word(pad + 4 * i));
+    PushAndFree(array, module_zeroperl_new_ref(variable));
+    module_free(variable);
+  }
+  const u32 value = module_zeroperl_array_to_value(array);
+  module_zeroperl_array_free(array);
+  return value;
+}
+
+// ── what the driver calls
+
+static u32 ToInt(u32 value) {
+  module_zeroperl_to_int(value, kScratch);
+  return Word(kScratch);
+}
+
+u32 import_env_call_host_function(u32 function, u32 count, u32 arguments) {
+  if (function == kEmit && count == 2) {
+    module_zeroperl_flush();
+    const u32 kind = ToInt(Word(arguments));
+    const u32 address = module_zeroperl_to_string(Word(arguments + 4), kScratch);
+    host_dormouse_emit(kind, address, Word(kScratch));
+    return 0;
+  }
+  if (function == kPad && count == 1) return ListPad(Word(Word(arguments)));
+  if (function == kFlush) module_zeroperl_flush();
+  return 0;
+}
+
+// Perl leaves by exit only when it cannot go on (the driver replaces `exit`): out of memory, mostly.
+void import_wasi_snapshot_preview1_proc_exit(u32 code) { dormouse_trap(DORMOUSE_TRAP_UNREACHABLE); }
+
+// ── environment at boot: hashes are ordered alike in every boot
+
+static const char kEnvironment[2][24] = {"PERL_HASH_SEED=0", "PERL_PERTURB_KEYS=0"};
+
+u32 import_wasi_snapshot_preview1_environ_sizes_get(u32 count, u32 size) {
+  SetWord(count, 2);
+  SetWord(size, sizeof(kEnvironment));
+  return 0;
+}
+
+u32 import_wasi_snapshot_preview1_environ_get(u32 list, u32 buffer) {
+  memcpy(Bytes(buffer), kEnvironment, sizeof(kEnvironment));
+  for (u32 i = 0; i < 2; ++i) SetWord(list + 4 * i, buffer + i * sizeof(kEnvironment[0]));
+  return 0;
+}
+
+// ── stopping
+//
+// The host sets PL_sig_pending, and the interpreter calls PL_signalhook. Where the driver dies, or evaluates code, its
+// frames and this one's caller are unwound and perhaps wound up again by calling everything anew: nothing here may
+// depend on how often it is called.
+
+void dormouse_hook(void) {
+  SetWord(kSigPending, 0);
+  const u32 result = module_zeroperl_call(Word(kStopName), kContextVoid, 0, 0);
+  if (module_asyncify_get_state() == 0) module_zeroperl_result_free(result);
+}
+
+// ── the exports
+
+static u32 Evaluate(u32 code) { return module_zeroperl_eval(code, kContextVoid, 0, 0); }
+
+static void EmitFailure(void) {
+  static const char kText[] = "{\"name\":\"Error\",\"message\":\"the driver failed\",\"traceback\":[]}";
+  const u32 text = NewText(kText);
+  if (text != 0) host_dormouse_emit(kEmitError, text, sizeof(kText) - 1);
+  // For whoever builds the engine.
+  const u32 reason = module_zeroperl_last_error();
+  const u32 length = (u32)strlen(Bytes(reason));
+  SetWord(kScratch, reason);
+  SetWord(kScratch + 4, length);
+  import_wasi_snapshot_preview1_fd_write(2, kScratch, 1, kScratch + 8);
+}
+
+u32 dormouse_boot(void) {
+  static const char* const kArguments[] = {"perl", "-e", "0"};
+  static const struct { u32 number; const char* name; } kFunctions[] = {
+      {kEmit, "Dormouse::Host::emit"}, {kPad, "Dormouse::Host::pad"}, {kFlush, "Dormouse::Host::flush"}};
+  const u32 arguments = module_malloc(16);
+  for (u32 i = 0; i < 3; ++i) SetWord(arguments + 4 * i, NewText(kArguments[i]));
+  SetWord(arguments + 12, 0);
+  if (module_zeroperl_init_with_args(3, arguments) != 0) {
+    EmitFailure();
+    return kFailed;
+  }
+  for (u32 i = 0; i < sizeof(kFunctions) / sizeof(kFunctions[0]); ++i) {
+    module_zeroperl_register_function(kFunctions[i].number, NewText(kFunctions[i].name));
+  }
+  SetWord(kRequest, 0);
+  SetWord(kRunCode, NewText("Dormouse::run($Dormouse::request)"));
+  SetWord(kStopName, NewText("Dormouse::on_stop"));
+  SetWord(kSignalHook, DORMOUSE_HOOK);
+  SetWord(kReseedCode, NewText("Dormouse::reseed()"));
+  if (Evaluate(NewText("require '/usr/lib/dormouse/Dormouse.pm'; Dormouse::boot()")) != 0) {
+    EmitFailure();
+    return kFailed;
+  }
+  return kSuccess;
+}
+
+u32 dormouse_alloc(u32 size) {
+  module_free(Word(kRequest));
+  const u32 address = module_malloc(size > 0 ? size : 1);
+  SetWord(kRequest, address);
+  return address;
+}
+
+static void FreeRequest(void) {
+  module_free(Word(kRequest));
+  SetWord(kRequest, 0);
+}
+
+u32 dormouse_run(u32 address, u32 length) {
+  static const char kName[] = "Dormouse::request";
+  memcpy(Bytes(kScratch + 16), kName, sizeof(kName));
+  const u32 request = module_zeroperl_new_string(address, length);
+  module_zeroperl_set_var(kScratch + 16, request);
+  module_zeroperl_value_free(request);
+  FreeRequest();
+  const u32 status = Evaluate(Word(kRunCode));
+  if (status == 0) return kSuccess;
+  EmitFailure();
+  return kFailed;
+}
+
+void dormouse_reseed(void) { Evaluate(Word(kReseedCode)); }
+
+u32 dormouse_interrupt_table(void) {
+  static const u32 kTable[] = {1, kSigPending, 4, 0, 1};
+  const u32 table = module_malloc(sizeof(kTable));
+  memcpy(Bytes(table), kTable, sizeof(kTable));
+  return table;
+}
