@@ -12,7 +12,8 @@ enum {
   kRequest = 64,    // the buffer of the next request
   kRunCode = 68,    // what is evaluated to run a cell
   kReseedCode = 72,
-  kStopName = 76,   // the driver's function for a stop
+  kStopText = 76,   // the message of a stop
+  kArmed = 128,     // 1 while user code runs
   kScratch = 80,    // results of the module's functions
 };
 
@@ -25,7 +26,7 @@ enum {
 enum { kSuccess = 0, kFailed = 1, kContextVoid = 0, kEmitError = 2 };
 
 // The functions that the driver calls, by the numbers under which the module knows them.
-enum { kEmit = 1, kPad = 2, kFlush = 3 };
+enum { kEmit = 1, kPad = 2, kFlush = 3, kArm = 4 };
 
 static u32 Word(u32 address) { return DM_AT(u32, address, 0u); }
 static void SetWord(u32 address, u32 value) { DM_AT(u32, address, 0u) = value; }
@@ -62,6 +63,7 @@ static void PushText(u32 array, u32 text, u32 length) {
 
 enum {
   kSvAny = 0,
+  kSvCount = 4,
   kSvRv = 16,
   kCvPadlist = 44,
   kCvOutside = 48,
@@ -111,6 +113,9 @@ static u32 ListPad(u32 closure) {
   }
   const u32 value = module_zeroperl_array_to_value(array);
   module_zeroperl_array_free(array);
+  // Whoever called this from Perl adds a reference of its own and drops only that.
+  const u32 reference = Word(value);
+  SetWord(reference + kSvCount, Word(reference + kSvCount) - 1);
   return value;
 }
 
@@ -121,16 +126,29 @@ static u32 ToInt(u32 value) {
   return Word(kScratch);
 }
 
+// Layers of the standard handles may be Perl code, which unwinds this function too (see dormouse_hook).
+static int FlushIsDone(void) {
+  module_zeroperl_flush();
+  return module_asyncify_get_state() == 0;
+}
+
 u32 import_env_call_host_function(u32 function, u32 count, u32 arguments) {
-  if (function == kEmit && count == 2) {
-    module_zeroperl_flush();
-    const u32 kind = ToInt(Word(arguments));
-    const u32 address = module_zeroperl_to_string(Word(arguments + 4), kScratch);
-    host_dormouse_emit(kind, address, Word(kScratch));
-    return 0;
+  switch (function) {
+    case kEmit:
+      if (count != 2 || !FlushIsDone()) return 0;
+      const u32 kind = ToInt(Word(arguments));
+      const u32 text = module_zeroperl_to_string(Word(arguments + 4), kScratch);
+      host_dormouse_emit(kind, text, Word(kScratch));
+      return 0;
+    case kPad:
+      return count == 1 ? ListPad(Word(Word(arguments))) : 0;
+    case kFlush:
+      FlushIsDone();
+      return 0;
+    case kArm:
+      if (count == 1) SetWord(kArmed, ToInt(Word(arguments)));
+      return 0;
   }
-  if (function == kPad && count == 1) return ListPad(Word(Word(arguments)));
-  if (function == kFlush) module_zeroperl_flush();
   return 0;
 }
 
@@ -155,14 +173,16 @@ u32 import_wasi_snapshot_preview1_environ_get(u32 list, u32 buffer) {
 
 // ── stopping
 //
-// The host sets PL_sig_pending, and the interpreter calls PL_signalhook. Where the driver dies, or evaluates code, its
-// frames and this one's caller are unwound and perhaps wound up again by calling everything anew: nothing here may
-// depend on how often it is called.
+// The host sets PL_sig_pending, and the interpreter calls PL_signalhook. Perl's setjmp and longjmp unwind all frames and
+// wind up some of them again by calling everything anew, this function too: nothing in it may depend on how often it
+// is called.
+
+DM_HIDDEN void w_f1563(u32 format, u32 arguments);  // Perl_croak
+#define Croak w_f1563
 
 void dormouse_hook(void) {
   SetWord(kSigPending, 0);
-  const u32 result = module_zeroperl_call(Word(kStopName), kContextVoid, 0, 0);
-  if (module_asyncify_get_state() == 0) module_zeroperl_result_free(result);
+  if (Word(kArmed) != 0) Croak(Word(kStopText), 0);
 }
 
 // ── the exports
@@ -184,7 +204,10 @@ static void EmitFailure(void) {
 u32 dormouse_boot(void) {
   static const char* const kArguments[] = {"perl", "-e", "0"};
   static const struct { u32 number; const char* name; } kFunctions[] = {
-      {kEmit, "Dormouse::Host::emit"}, {kPad, "Dormouse::Host::pad"}, {kFlush, "Dormouse::Host::flush"}};
+      {kEmit, "Dormouse::Host::emit"}, {kPad, "Dormouse::Host::pad"}, {kFlush, "Dormouse::Host::flush"},
+      {kArm, "Dormouse::Host::arm"}};
+  static const char kBootCode[] =
+      "BEGIN { @INC = qw(/usr/lib/dormouse /usr/share/perl /usr/share/perl/wasm32-wasi) } require Dormouse; Dormouse::boot()";
   const u32 arguments = module_malloc(16);
   for (u32 i = 0; i < 3; ++i) SetWord(arguments + 4 * i, NewText(kArguments[i]));
   SetWord(arguments + 12, 0);
@@ -197,10 +220,11 @@ u32 dormouse_boot(void) {
   }
   SetWord(kRequest, 0);
   SetWord(kRunCode, NewText("Dormouse::run($Dormouse::request)"));
-  SetWord(kStopName, NewText("Dormouse::on_stop"));
+  SetWord(kStopText, NewText("interrupted"));
+  SetWord(kArmed, 0);
   SetWord(kSignalHook, DORMOUSE_HOOK);
   SetWord(kReseedCode, NewText("Dormouse::reseed()"));
-  if (Evaluate(NewText("require '/usr/lib/dormouse/Dormouse.pm'; Dormouse::boot()")) != 0) {
+  if (Evaluate(NewText(kBootCode)) != 0) {
     EmitFailure();
     return kFailed;
   }

@@ -17,16 +17,8 @@ use Scalar::Util ();
 
 our $request;   # JSON of the next run, as characters
 our $exit_code; # set while a cell is being left by exit()
-our $in_cell = 0;  # whether user code runs
-our $stopped = 0;  # whether the host asked to stop
 
-my ($result, $finished);
-
-# The signal by which the host stops a run: the interrupt table counts it as pending.
-sub on_stop {
-  $stopped = 1;
-  die Dormouse::Interrupted->new if $in_cell;
-}
+my ($result, $finished, $error);
 
 sub boot {
   delete @ENV{qw(PERL_HASH_SEED PERL_PERTURB_KEYS)};
@@ -36,10 +28,12 @@ sub boot {
   @ARGV = ();
   binmode STDIN;
   $_->autoflush(1) for *STDOUT{IO}, *STDERR{IO};
-  $SIG{SYS} = \&on_stop;
   $SIG{__DIE__} = \&Dormouse::Errors::note_trace;
   *main::display = \&Dormouse::Display::display;
+  push @INC, '/workspace/lib', '/workspace';
   Dormouse::Lexicals::check_layout();
+  Dormouse::Lexicals::watch_warnings();
+  Dormouse::Lexicals::forget();
   warm_up();
   return;
 }
@@ -68,43 +62,48 @@ sub run {
   $request = undef;
   my $restore = prepare($cell);
   return if !$restore;
-  ($result, $finished, $exit_code, $stopped) = (undef, 0, undef, 0);
+  ($result, $finished, $error, $exit_code) = (undef, 0, undef, undef);
   Dormouse::Errors::begin();
-  my $code = Dormouse::Lexicals::prepare_cell($cell->{code}, $cell->{filename});
-  execute($code);
-  my $error = $finished ? undef : $@;
-  report($cell, $error);
-  ($result, $@) = (undef, '');
+  $0 = $cell->{filename};
+  execute(Dormouse::Lexicals::prepare_cell($cell->{code}, $cell->{filename}));
+  report($cell);
+  ($result, $error, $@) = (undef, undef, '');
   $restore->();
   return;
 }
 
-# Leaves $@ as the cell left it. `exit` leaves the labelled block.
+# A stop dies only while the host is armed, wherever that is. `exit` leaves the labelled block.
 sub execute {
   my ($code) = @_;
-  $@ = '';
-  DORMOUSE_CELL: {
-    local $_;
-    $in_cell = 1;
-    $result = [&$code()];
-    $finished = 1 if $Dormouse::Lexicals::finished;
-  }
-  $in_cell = 0;
+  eval {
+    DORMOUSE_CELL: {
+      local $_;
+      local $@ = '';
+      Dormouse::Host::arm(1);
+      $result = [&$code()];
+      Dormouse::Host::arm(0);
+      $finished = !(ref $@ || length $@);
+      $error = $@;
+    }
+    Dormouse::Host::arm(0);
+    1;
+  } or $error = $@;
+  Dormouse::Host::arm(0);
   return;
 }
 
 sub report {
-  my ($cell, $error) = @_;
+  my ($cell) = @_;
   if (defined $exit_code) {
     emit(3, {code => $exit_code});
-  } elsif (defined $error) {
+  } elsif (!$finished) {
     emit(2, Dormouse::Errors::describe($error, $cell));
   } else {
     my @values = Dormouse::Display::shown($cell->{code}, $result);
     if (@values) {
       my $bundle = eval { Dormouse::Display::bundle(@values) };
       $bundle //= {'text/plain' => 'the result cannot be shown: ' . ($@ =~ s/ at .*//sr)};
-      emit(1, {data => $bundle, metadata => {}, isResult => Dormouse::JSON::TRUE});
+      emit(1, {data => $bundle, metadata => {}, isResult => Dormouse::JSON::TRUE()});
     }
   }
   Dormouse::Host::flush();
@@ -160,11 +159,6 @@ sub chdir_or_warn {
   chdir $directory or print STDERR "cannot change to $directory: $!\n";
   return;
 }
-
-package Dormouse::Interrupted;
-
-sub new { return bless {}, $_[0] }
-use overload '""' => sub { 'interrupted' }, fallback => 1;
 
 package Dormouse::Host;
 

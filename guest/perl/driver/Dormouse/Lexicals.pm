@@ -51,15 +51,17 @@ sub prepare_cell {
 }
 
 sub make_binder {
-  my @lines = ('package Dormouse::Cell; no strict; no warnings; use feature "refaliasing";', 'sub {');
+  # Not an anonymous sub: of a variable that such a one holds, only the first sub in a cell would get hold.
+  delete $Dormouse::Cell::{bound};
+  my @lines = ('package Dormouse::Cell; no strict; no warnings; use feature "refaliasing";', 'sub bound {');
   for my $name (sort keys %variables) {
     push @lines, $name =~ /\A&(.*)/s
         ? "my sub $1; \\&$1 = \$Dormouse::Lexicals::variables{'$name'};"
         : "\\my $name = \$Dormouse::Lexicals::variables{'$name'};";
   }
   push @lines, map {"package $packages{$_}; our $_;"} sort keys %packages;
-  push @lines, 'package main;', 'BEGIN { Dormouse::Lexicals::restore() }',
-      'CORE::evalbytes($Dormouse::Lexicals::source) }';
+  push @lines, 'package Dormouse::Cell;', 'BEGIN { Dormouse::Lexicals::restore() }',
+      'CORE::evalbytes($Dormouse::Lexicals::source) } \\&bound';
   my $text = join "\n", @lines;
   utf8::encode($text);
   return CORE::evalbytes($text) // die "the variables cannot be bound: $@";
@@ -120,7 +122,8 @@ sub keep {
   $outermost = 0;
   my $pad = Dormouse::Host::pad($closure);
   while (my ($name, $stash, $reference) = splice @$pad, 0, 3) {
-    next if $name eq '$dormouse_';
+    # Parameters without a name are in the pad as a mere sigil.
+    next if $name eq '$dormouse_' || $name !~ /\A.\w/s;
     if ($stash) {
       my $package = package_at($stash) // next;
       delete $variables{$name};
