@@ -46,7 +46,8 @@ std::string Prototype(const HostFunction& function) {
 }  // namespace
 
 bool HasHook(const ModuleContext& context) {
-  return !context.options().adapter.empty() && !context.module().tables.empty() && context.TypeId({}).ok();
+  return !context.options().adapter.empty() && !context.module().tables.empty() &&
+         context.module().tables[0]->elem_limits.initial > 0 && context.TypeId({}).ok();
 }
 
 bool IsAdapterExport(std::string_view name) {
@@ -91,8 +92,7 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
     if (!Imports(module, function)) Append(out, "DM_HIDDEN ", Prototype(function), ";\n");
   }
   if (HasHook(context)) {
-    Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n#define DORMOUSE_HOOK ",
-           module.tables[0]->elem_limits.initial, "u\n");
+    Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n#define DORMOUSE_HOOK 0u\n");
   }
   wabt::Index function = 0;
   for (const wabt::Import* import : module.imports) {

@@ -8,7 +8,7 @@
 //   import_MODULE_NAME   the module's import: may be defined; must be where MODULE is not the host's
 //   host_MODULE_NAME(…)  the host's function of that name
 //   DORMOUSE_HOOK        a function pointer, as the module sees it, to the adapter's `void dormouse_hook(void)`, which it
-//                        must define if the module has a table
+//                        must define if the module calls functions of that type
 //
 // with everything but letters and digits in the names replaced by `_`.
 #pragma once
@@ -38,7 +38,8 @@ inline constexpr AdapterFunction kAdapterExports[] = {
     {"dormouse_interrupt_table", ">i", "u32 dormouse_interrupt_table(void)"},
 };
 
-// One more entry of the first table, so that the module can be made to call the adapter where it calls a callback.
+// A function of the adapter in the first table, so that the module can be made to call the adapter where it calls a
+// callback. It has the entry of the null pointer, which C never uses for a function.
 inline constexpr AdapterFunction kAdapterHook = {"dormouse_hook", ">", "void dormouse_hook(void)"};
 
 // Whether there is an adapter, and a call for its hook in the module.

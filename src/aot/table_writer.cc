@@ -73,7 +73,15 @@ Result<void> WriteTables(const ModuleContext& context, Declarations& declaration
   DORMOUSE_ASSIGN(const std::vector<TableEntries> tables, FillTables(context.module()));
   for (std::size_t i = 0; i < tables.size(); ++i) {
     std::string rows;
-    for (const std::optional<wabt::Index>& function : tables[i].functions) {
+    const auto& functions = tables[i].functions;
+    for (const std::optional<wabt::Index>& function : functions) {
+      if (i == 0 && &function == functions.data() && HasHook(context)) {
+        if (function) return Refuse("an adapter for a module with a function at 0 is");
+        DORMOUSE_ASSIGN(const std::uint32_t type, context.TypeId({}));
+        Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n");
+        Append(rows, "  {(void*)", kAdapterHook.name, ", ", type, "},\n");
+        continue;
+      }
       if (!function) {
         rows += "  {0, 0},\n";
         continue;
@@ -82,11 +90,6 @@ Result<void> WriteTables(const ModuleContext& context, Declarations& declaration
       DORMOUSE_ASSIGN(const std::uint32_t type,
                       context.TypeId(context.module().funcs[*function]->decl.sig));
       Append(rows, "  {(void*)", context.FunctionName(*function), ", ", type, "},\n");
-    }
-    if (i == 0 && HasHook(context)) {
-      DORMOUSE_ASSIGN(const std::uint32_t type, context.TypeId({}));
-      Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n");
-      Append(rows, "  {(void*)", kAdapterHook.name, ", ", type, "},\n");
     }
     if (rows.empty()) rows = "  {0, 0},\n";
     Append(out, "DM_HIDDEN const struct DormouseFunctionEntry dormouse_table", i, "[] = {\n", rows,
@@ -316,8 +319,7 @@ std::string WriteDeclarations(const ModuleContext& context) {
   }
   for (std::size_t i = 0; i < module.tables.size(); ++i) {
     Append(out, "extern DM_HIDDEN const struct DormouseFunctionEntry dormouse_table", i, "[];\n",
-           "#define dormouse_table", i, "_size ",
-           module.tables[i]->elem_limits.initial + (i == 0 && HasHook(context) ? 1u : 0u), "u\n");
+           "#define dormouse_table", i, "_size ", module.tables[i]->elem_limits.initial, "u\n");
   }
   for (std::size_t i = 0; i < module.data_segments.size(); ++i) {
     if (module.data_segments[i]->kind != wabt::SegmentKind::Passive) continue;

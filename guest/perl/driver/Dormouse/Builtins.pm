@@ -43,9 +43,9 @@ sub new_srand (;$) {
 }
 
 sub refuse {
-  my ($what) = @_;
+  my ($what, $lack) = @_;
   my (undef, $file, $line) = CORE::caller(1);
-  die "$what is not possible: there are no processes here at $file line $line.\n";
+  die "$what is not possible: there are no ", $lack // 'processes', " here at $file line $line.\n";
 }
 
 BEGIN {
@@ -61,7 +61,7 @@ BEGIN {
   *CORE::GLOBAL::readpipe = sub { refuse('running a command in backticks') };
   *CORE::GLOBAL::waitpid = sub ($$) { refuse('waitpid') };
   *CORE::GLOBAL::kill = sub { refuse('kill') };
-  *CORE::GLOBAL::alarm = sub (;$) { refuse('alarm') };
+  *CORE::GLOBAL::alarm = sub (;$) { refuse('alarm', 'signals') };
 }
 
 1;

@@ -23,10 +23,17 @@ sub shown {
   if (@$values == 1 && !ref $values->[0]) {
     my $value = $values->[0];
     # print answers 1, an `if` or a loop at the end what its condition was.
-    return if $value eq '1' && $code =~ /(?:\A|[;{}\n])\s*(?:print|say|printf)\b(?:(?!;[ \t]*(?:\#.*)?\n).)*\z/s;
+    return if $value eq '1' && ends_with_print($code);
     return if !$value && $code =~ /\}\s*\z/;
   }
   return @$values;
+}
+
+# Whether the last statement seems to begin with print or its like: no line after that word ends a statement.
+sub ends_with_print {
+  my ($code) = @_;
+  $code =~ s/(<<~?["']?(\w+)["']?[^\n]*\n).*?^\s*\2$/$1/gms;
+  return $code =~ /(?:\A|[;{}\n])\s*(?:print|say|printf|write|binmode|close)\b(?:(?!;[ \t]*(?:\#[^\n]*)?\n\s*\S).)*\z/s;
 }
 
 sub text {
@@ -46,7 +53,7 @@ sub text {
 sub plain {
   my ($value) = @_;
   return 'undef' if !defined $value;
-  return $value ? 'true' : 'false' if builtin::is_bool($value);
+  return $value ? '1' : "''" if builtin::is_bool($value);
   return "$value";
 }
 

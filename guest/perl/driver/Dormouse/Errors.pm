@@ -96,9 +96,17 @@ sub object_text {
   return $text;
 }
 
+my $syntax_error = do {
+  my @beginnings = ('syntax error at ', 'Execution of .* aborted due to compilation', 'Global symbol "', 'Missing right ',
+    "Can't find string terminator", 'Unmatched right ', 'Bareword ".*" not allowed', 'Unrecognized character ',
+    'Not enough arguments for ', 'Too many arguments for .* at .* near ', "Can't modify .* in ");
+  my $any = join '|', @beginnings;
+  qr/^(?:$any)/m;
+};
+
 sub is_syntax_error {
   my ($text) = @_;
-  return $text =~ /^(?:syntax error at |Execution of .* aborted due to compilation|Global symbol "|Missing right |Can't find string terminator|Unmatched right |Bareword ".*" not allowed|Unrecognized character )/m;
+  return $text =~ $syntax_error;
 }
 
 1;
