@@ -22,8 +22,8 @@ sub shown {
   return if !@$values || !grep {defined} @$values;
   if (@$values == 1 && !ref $values->[0]) {
     my $value = $values->[0];
-    # print answers 1, an `if` or a loop at the end what its condition was.
-    return if $value eq '1' && ends_with_print($code);
+    # print answers true, an `if` or a loop at the end what its condition was.
+    return if $value && builtin::is_bool($value) && ends_with_print($code);
     return if !$value && $code =~ /\}\s*\z/;
   }
   return @$values;
@@ -32,6 +32,7 @@ sub shown {
 # Whether the last statement seems to begin with print or its like: no line after that word ends a statement.
 sub ends_with_print {
   my ($code) = @_;
+  $code =~ s/^__(?:END|DATA)__\b.*\z//ms;
   $code =~ s/(<<~?["']?(\w+)["']?[^\n]*\n).*?^\s*\2$/$1/gms;
   return $code =~ /(?:\A|[;{}\n])\s*(?:print|say|printf|write|binmode|close)\b(?:(?!;[ \t]*(?:\#[^\n]*)?\n\s*\S).)*\z/s;
 }
