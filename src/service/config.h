@@ -45,7 +45,7 @@ struct Config {
   std::filesystem::path executable;  // the dormouse binary
   std::string listen = "127.0.0.1:8787";
   Durability durability = Durability::kProcess;
-  // Empty: PYTHON, JAVASCRIPT and TYPESCRIPT over whatever engines of these languages are installed.
+  // Empty: one for each language of the installed engines, under its name in capitals.
   std::map<std::string, BindingConfig> bindings;
 
   std::uint32_t contexts_per_sandbox = 8;
