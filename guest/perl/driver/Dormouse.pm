@@ -13,6 +13,7 @@ use Dormouse::Errors;
 use Dormouse::JSON;
 use Dormouse::Lexicals;
 use Cwd ();
+use IO::Handle ();
 use Scalar::Util ();
 
 our $request;   # JSON of the next run, as characters
@@ -145,9 +146,11 @@ sub prepare {
       if (defined $before{$name}) { $ENV{$name} = $before{$name} } else { delete $ENV{$name} }
     }
     chdir $back if defined $back;
-    # Input that nobody read is not for the next run.
-    if (defined fileno STDIN) {
-      1 while sysread STDIN, my $unread, 65536;
+    # Input that nobody read is not for the next run, and what is in the handle's buffer was read already.
+    if ((fileno(STDIN) // -1) == 0) {
+      no warnings;
+      1 while read STDIN, my $unread, 65536;
+      STDIN->clearerr;  # it was the end for this run only
     }
     return;
   };
