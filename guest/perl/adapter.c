@@ -26,7 +26,7 @@ enum {
 enum { kSuccess = 0, kFailed = 1, kContextVoid = 0, kEmitError = 2 };
 
 // The functions that the driver calls, by the numbers under which the module knows them.
-enum { kEmit = 1, kPad = 2, kFlush = 3, kArm = 4 };
+enum { kEmit = 1, kPad = 2, kFlush = 3, kArm = 4, kCpuTime = 5, kDup = 6 };
 
 static u32 Word(u32 address) { return DM_AT(u32, address, 0u); }
 static void SetWord(u32 address, u32 value) { DM_AT(u32, address, 0u) = value; }
@@ -42,10 +42,19 @@ static u32 NewText(const char* text) {
 
 // ── values: the module's handles are pointers to cells that hold an SV*
 
+enum { kSvCount = 4 };
+
 static u32 NewHandle(u32 sv) {
   const u32 handle = module_malloc(4);
   SetWord(handle, sv);
   return handle;
+}
+
+// A value that a call from Perl returns: that adds a reference of its own and drops only that.
+static u32 Returned(u32 value) {
+  const u32 sv = Word(value);
+  SetWord(sv + kSvCount, Word(sv + kSvCount) - 1);
+  return value;
 }
 
 static void PushAndFree(u32 array, u32 value) {
@@ -63,7 +72,6 @@ static void PushText(u32 array, u32 text, u32 length) {
 
 enum {
   kSvAny = 0,
-  kSvCount = 4,
   kSvRv = 16,
   kCvPadlist = 44,
   kCvOutside = 48,
@@ -113,10 +121,7 @@ static u32 ListPad(u32 closure) {
   }
   const u32 value = module_zeroperl_array_to_value(array);
   module_zeroperl_array_free(array);
-  // Whoever called this from Perl adds a reference of its own and drops only that.
-  const u32 reference = Word(value);
-  SetWord(reference + kSvCount, Word(reference + kSvCount) - 1);
-  return value;
+  return Returned(value);
 }
 
 // ── what the driver calls
@@ -145,6 +150,14 @@ u32 import_env_call_host_function(u32 function, u32 count, u32 arguments) {
     case kFlush:
       FlushIsDone();
       return 0;
+    case kCpuTime:
+      if (import_wasi_snapshot_preview1_clock_time_get(2, 1, kScratch) != 0) return 0;
+      return Returned(module_zeroperl_new_double((f64)DM_AT(u64, kScratch, 0u) / 1e9));
+    case kDup: {
+      // The number of a copy of a descriptor, or minus the error.
+      const u32 error = count == 1 ? host_dormouse_fd_dup(ToInt(Word(arguments)), 3, kScratch) : 28;
+      return Returned(module_zeroperl_new_int(error == 0 ? Word(kScratch) : 0u - error));
+    }
     case kArm:
       if (count == 1) SetWord(kArmed, ToInt(Word(arguments)));
       return 0;
@@ -152,8 +165,12 @@ u32 import_env_call_host_function(u32 function, u32 count, u32 arguments) {
   return 0;
 }
 
-// Perl leaves by exit only when it cannot go on (the driver replaces `exit`): out of memory, mostly.
-void import_wasi_snapshot_preview1_proc_exit(u32 code) { dormouse_trap(DORMOUSE_TRAP_UNREACHABLE); }
+// Perl leaves by exit only when it cannot go on (the driver replaces `exit`), which is when memory runs out. A request
+// beyond all bounds fails without one to the host: this one, which is refused, tells it.
+void import_wasi_snapshot_preview1_proc_exit(u32 code) {
+  dormouse_memory_grow(65536);
+  dormouse_trap(DORMOUSE_TRAP_UNREACHABLE);
+}
 
 // ── environment at boot: hashes are ordered alike in every boot
 
@@ -205,7 +222,7 @@ u32 dormouse_boot(void) {
   static const char* const kArguments[] = {"perl", "-e", "0"};
   static const struct { u32 number; const char* name; } kFunctions[] = {
       {kEmit, "Dormouse::Host::emit"}, {kPad, "Dormouse::Host::pad"}, {kFlush, "Dormouse::Host::flush"},
-      {kArm, "Dormouse::Host::arm"}};
+      {kArm, "Dormouse::Host::arm"}, {kCpuTime, "Dormouse::Host::cpu_time"}, {kDup, "Dormouse::Host::dup"}};
   static const char kBootCode[] =
       "BEGIN { @INC = qw(/usr/lib/dormouse /usr/share/perl /usr/share/perl/wasm32-wasi) } require Dormouse; Dormouse::boot()";
   const u32 arguments = module_malloc(16);

@@ -66,6 +66,7 @@ sub run {
   ($result, $finished, $error, $exit_code) = (undef, 0, undef, undef);
   Dormouse::Errors::begin();
   $0 = $cell->{filename};
+  Dormouse::Builtins::prepare_open($cell->{code});
   execute(Dormouse::Lexicals::prepare_cell($cell->{code}, $cell->{filename}));
   report($cell);
   ($result, $error, $@) = (undef, undef, '');

@@ -4,6 +4,7 @@
 package Dormouse::Builtins;
 use strict;
 use warnings;
+use Symbol ();
 
 our $seeded = 0;  # whether user code chose the seed of rand
 
@@ -42,6 +43,45 @@ sub new_srand (;$) {
   return @_ ? CORE::srand($_[0]) : CORE::srand();
 }
 
+sub new_times () {
+  my $seconds = Dormouse::Host::cpu_time();
+  return wantarray ? ($seconds, 0, 0, 0) : $seconds;
+}
+
+# Duplicates of descriptors, which the interpreter was linked without; installed for cells that seem to ask for one.
+sub new_open (*;$@) {
+  my $package = CORE::caller();
+  my $target = $_[0];
+  $target = Symbol::qualify_to_ref($target, $package) if defined $target && !ref $target && ref \$target ne 'GLOB';
+  if (@_ > 1 && defined $_[1] && $_[1] =~ /\A\s*(\+?(?:<|>>?))&(?!=)\s*(.*?)\s*\z/s) {
+    my ($mode, $source) = ($1, @_ > 2 ? $_[2] : $2);
+    $source = Symbol::qualify_to_ref($source, $package) if !ref $source && ref \$source ne 'GLOB' && $source !~ /\A\d+\z/;
+    my $file = ref $source || ref \$source eq 'GLOB' ? fileno $source : $source;
+    my $copy = defined $file ? Dormouse::Host::dup($file) : -8;
+    if ($copy < 0) {
+      $! = -$copy;
+      return;
+    }
+    $source->flush if ref $source;
+    return defined $target ? CORE::open($target, "$mode&=", $copy) : CORE::open($_[0], "$mode&=", $copy);
+  }
+  return defined $target ? CORE::open($target, $_[1], @_[2 .. $#_]) : CORE::open($_[0], $_[1], @_[2 .. $#_]) if @_ > 2;
+  return defined $target ? CORE::open($target, $_[1]) : CORE::open($_[0], $_[1]) if @_ > 1;
+  return CORE::open($target);
+}
+
+# Called before a cell is compiled.
+sub prepare_open {
+  my ($code) = @_;
+  if ($code =~ /\bopen\b[^;]*['"]\s*\+?[<>]{1,2}&/) {
+    no warnings 'once';
+    *CORE::GLOBAL::open = \&new_open;
+  } elsif (defined &CORE::GLOBAL::open) {
+    delete $CORE::GLOBAL::{open};
+  }
+  return;
+}
+
 sub refuse {
   my ($what, $lack) = @_;
   my (undef, $file, $line) = CORE::caller(1);
@@ -60,7 +100,10 @@ BEGIN {
   *CORE::GLOBAL::exec = sub { refuse('exec') };
   *CORE::GLOBAL::readpipe = sub { refuse('running a command in backticks') };
   *CORE::GLOBAL::waitpid = sub ($$) { refuse('waitpid') };
-  *CORE::GLOBAL::kill = sub { refuse('kill') };
+  *CORE::GLOBAL::kill = sub { refuse('kill', 'signals') };
+  *CORE::GLOBAL::times = \&new_times;
+  # Nobody else could hold a lock.
+  *CORE::GLOBAL::flock = sub (*$) { return 1 };
   *CORE::GLOBAL::alarm = sub (;$) { refuse('alarm', 'signals') };
 }
 

@@ -8,7 +8,9 @@ use Data::Dumper ();
 use MIME::Base64 ();
 use Scalar::Util ();
 
-use constant {MAX_TEXT => 1_048_576, MAX_JSON_VALUES => 5000, MAX_JSON_DEPTH => 32, MAX_JSON_TEXT => 262_144};
+use constant {
+  MAX_SHOWN => 20_000, MAX_TEXT => 1_048_576, MAX_JSON_VALUES => 5000, MAX_JSON_DEPTH => 32, MAX_JSON_TEXT => 262_144,
+};
 
 my %mime_types = (
   text => 'text/plain', plain => 'text/plain', html => 'text/html', markdown => 'text/markdown', svg => 'image/svg+xml',
@@ -65,7 +67,36 @@ sub one {
   if (Scalar::Util::blessed($value)) {
     return "$value" if ref $value eq 'Regexp' || overload::Method($value, '""');
   }
-  return text($value);
+  return fits($value) ? text($value) : excerpt($value);
+}
+
+# Whether a value is small enough to be shown as a whole.
+sub fits {
+  my ($value) = @_;
+  my @todo = $value;
+  my ($count, %seen) = (0);
+  while (@todo) {
+    my $next = pop @todo;
+    return 0 if ++$count > MAX_SHOWN;
+    next if !ref $next || $seen{Scalar::Util::refaddr($next)}++;
+    my $type = Scalar::Util::reftype($next);
+    my $size = $type eq 'ARRAY' ? @$next : $type eq 'HASH' ? keys %$next : 0;
+    return 0 if $count + @todo + $size > MAX_SHOWN;
+    push @todo, $type eq 'ARRAY' ? @$next : $type eq 'HASH' ? values %$next : $type eq 'REF' ? $$next : ();
+  }
+  return 1;
+}
+
+# The beginning of a large array or hash, if its elements are small.
+sub excerpt {
+  my ($value) = @_;
+  my $type = Scalar::Util::reftype($value);
+  my $size = $type eq 'ARRAY' ? @$value : $type eq 'HASH' ? scalar keys %$value : 1;
+  my $few = $size > 1000 ? 1000 : $size;
+  my $part = $type eq 'ARRAY' ? [@$value[0 .. $few - 1]]
+      : $type eq 'HASH' ? {map { $_ => $value->{$_} } (sort keys %$value)[0 .. $few - 1]} : undef;
+  return "$value: too large to be shown" if !defined $part || $size == $few || !fits($part);
+  return text($part) . "\n... " . ($size - $few) . " more";
 }
 
 sub cut {
@@ -91,7 +122,7 @@ sub bundle {
 sub list_text {
   my (@values) = @_;
   my $more = @values > 10_000;
-  my @shown = map { my $value = $_; ref $value ? text($value) : scalar_text($value) } $more ? @values[0 .. 9_999] : @values;
+  my @shown = map { my $value = $_; ref $value ? one($value) : scalar_text($value) } $more ? @values[0 .. 9_999] : @values;
   push @shown, '... ' . (@values - 10_000) . ' more' if $more;
   my $line = '(' . join(', ', @shown) . ')';
   return $line if length $line <= 100 && $line !~ /\n/;
@@ -115,6 +146,7 @@ sub plain_copy {
     die "too much\n" if $$size > MAX_JSON_TEXT;
     return Dormouse::Errors::characters($value);
   }
+  die "too much\n" if $$count + (ref $value eq 'ARRAY' ? @$value : ref $value eq 'HASH' ? keys %$value : 0) > MAX_JSON_VALUES;
   return [map { plain_copy($_, $depth + 1, $count, $size) } @$value] if ref $value eq 'ARRAY';
   die "no plain value\n" if ref $value ne 'HASH';
   return {map { Dormouse::Errors::characters($_) => plain_copy($value->{$_}, $depth + 1, $count, $size) } keys %$value};
