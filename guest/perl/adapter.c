@@ -155,7 +155,7 @@ u32 import_env_call_host_function(u32 function, u32 count, u32 arguments) {
       return Returned(module_zeroperl_new_double((f64)DM_AT(u64, kScratch, 0u) / 1e9));
     case kDup: {
       // The number of a copy of a descriptor, or minus the error.
-      const u32 error = count == 1 ? host_dormouse_fd_dup(ToInt(Word(arguments)), 3, kScratch) : 28;
+      const u32 error = count == 1 ? host_dormouse_fd_dup(ToInt(Word(arguments)), 0, kScratch) : 28;
       return Returned(module_zeroperl_new_int(error == 0 ? Word(kScratch) : 0u - error));
     }
     case kArm:
@@ -220,11 +220,15 @@ static void EmitFailure(void) {
 
 u32 dormouse_boot(void) {
   static const char* const kArguments[] = {"perl", "-e", "0"};
-  static const struct { u32 number; const char* name; } kFunctions[] = {
-      {kEmit, "Dormouse::Host::emit"}, {kPad, "Dormouse::Host::pad"}, {kFlush, "Dormouse::Host::flush"},
-      {kArm, "Dormouse::Host::arm"}, {kCpuTime, "Dormouse::Host::cpu_time"}, {kDup, "Dormouse::Host::dup"}};
+  static const struct {
+    u32 number;
+    const char* name;
+  } kFunctions[] = {{kEmit, "Dormouse::Host::emit"},        {kPad, "Dormouse::Host::pad"},
+                    {kFlush, "Dormouse::Host::flush"},      {kArm, "Dormouse::Host::arm"},
+                    {kCpuTime, "Dormouse::Host::cpu_time"}, {kDup, "Dormouse::Host::dup"}};
   static const char kBootCode[] =
-      "BEGIN { @INC = qw(/usr/lib/dormouse /usr/share/perl /usr/share/perl/wasm32-wasi) } require Dormouse; Dormouse::boot()";
+      "BEGIN { @INC = qw(/usr/lib/dormouse /usr/share/perl /usr/share/perl/wasm32-wasi) } "
+      "require Dormouse; Dormouse::boot()";
   const u32 arguments = module_malloc(16);
   for (u32 i = 0; i < 3; ++i) SetWord(arguments + 4 * i, NewText(kArguments[i]));
   SetWord(arguments + 12, 0);

@@ -20,8 +20,10 @@ struct HostFunction {
 };
 
 constexpr HostFunction kHostFunctions[] = {
-    {"emit", "iii>", "u32 kind, u32 address, u32 length", "u32, u32, u32", "kind, address, length", false},
-    {"fd_dup", "iii>i", "u32 file, u32 lowest, u32 result", "u32, u32, u32", "file, lowest, result", true},
+    {"emit", "iii>", "u32 kind, u32 address, u32 length", "u32, u32, u32", "kind, address, length",
+     false},
+    {"fd_dup", "iii>i", "u32 file, u32 lowest, u32 result", "u32, u32, u32", "file, lowest, result",
+     true},
 };
 
 std::string Identifier(std::string_view name) {
@@ -40,7 +42,8 @@ bool Imports(const wabt::Module& module, const HostFunction& wanted) {
 }
 
 std::string Prototype(const HostFunction& function) {
-  return Text(function.returns ? "u32" : "void", " host_dormouse_", function.name, "(", function.parameters, ")");
+  return Text(function.returns ? "u32" : "void", " host_dormouse_", function.name, "(",
+              function.parameters, ")");
 }
 
 }  // namespace
@@ -59,10 +62,11 @@ bool IsHostModule(std::string_view module) {
   return module == "wasi_snapshot_preview1" || module == "dormouse";
 }
 
-std::string HostPrototype(const ModuleContext& context, wabt::Index function, const wabt::Import& import) {
+std::string HostPrototype(const ModuleContext& context, wabt::Index function,
+                          const wabt::Import& import) {
   const wabt::FuncSignature& signature = context.module().funcs[function]->decl.sig;
-  std::string out = Text(context.ResultType(signature), " host_", Identifier(import.module_name), "_",
-                         Identifier(import.field_name), "(");
+  std::string out = Text(context.ResultType(signature), " host_", Identifier(import.module_name),
+                         "_", Identifier(import.field_name), "(");
   for (std::size_t i = 0; i < signature.param_types.size(); ++i) {
     Append(out, i == 0 ? "" : ", ", CTypeName(signature.param_types[i]), " l", i);
   }
@@ -74,8 +78,9 @@ std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, s
   for (const HostFunction& function : kHostFunctions) {
     if (Imports(module, function)) continue;
     Append(out, "static void* slot_", function.name, ";\nDM_HIDDEN ", Prototype(function), " {\n  ",
-           function.returns ? "return " : "", "((", function.returns ? "u32" : "void", " (*)(void*, ",
-           function.types, "))slot_", function.name, ")(dormouse_host, ", function.arguments, ");\n}\n");
+           function.returns ? "return " : "", "((", function.returns ? "u32" : "void",
+           " (*)(void*, ", function.types, "))slot_", function.name, ")(dormouse_host, ",
+           function.arguments, ");\n}\n");
     Append(rows, "  {\"dormouse\", \"", function.name, "\", \"", function.signature, "\", &slot_",
            function.name, "},\n");
     ++count;
@@ -85,9 +90,11 @@ std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, s
 
 std::string WriteAdapterHeader(const ModuleContext& context) {
   const wabt::Module& module = context.module();
-  std::string out = "// What an adapter may use and must define; written by dormouse-aot.\n"
-                    "#pragma once\n#include \"engine.h\"\n\n";
-  for (const AdapterFunction& item : kAdapterExports) Append(out, "DM_HIDDEN ", item.prototype, ";\n");
+  std::string out =
+      "// What an adapter may use and must define; written by dormouse-aot.\n"
+      "#pragma once\n#include \"engine.h\"\n\n";
+  for (const AdapterFunction& item : kAdapterExports)
+    Append(out, "DM_HIDDEN ", item.prototype, ";\n");
   for (const HostFunction& function : kHostFunctions) {
     if (!Imports(module, function)) Append(out, "DM_HIDDEN ", Prototype(function), ";\n");
   }
@@ -101,13 +108,15 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
     if (IsHostModule(import->module_name)) {
       Append(out, "DM_HIDDEN ", HostPrototype(context, index, *import), ";\n");
     }
-    Append(out, "DM_HIDDEN ", context.Prototype(index), ";\n#define import_", Identifier(import->module_name),
-           "_", Identifier(import->field_name), " ", context.FunctionName(index), "\n");
+    Append(out, "DM_HIDDEN ", context.Prototype(index), ";\n#define import_",
+           Identifier(import->module_name), "_", Identifier(import->field_name), " ",
+           context.FunctionName(index), "\n");
   }
   for (const wabt::Export* item : module.exports) {
-    if (item->kind != wabt::ExternalKind::Func || context.IsImportedFunction(item->var.index())) continue;
-    Append(out, "DM_HIDDEN ", context.Prototype(item->var.index()), ";\n#define module_", Identifier(item->name),
-           " ", context.FunctionName(item->var.index()), "\n");
+    if (item->kind != wabt::ExternalKind::Func || context.IsImportedFunction(item->var.index()))
+      continue;
+    Append(out, "DM_HIDDEN ", context.Prototype(item->var.index()), ";\n#define module_",
+           Identifier(item->name), " ", context.FunctionName(item->var.index()), "\n");
   }
   return out;
 }

@@ -96,6 +96,8 @@ sub execute {
 
 sub report {
   my ($cell) = @_;
+  # The handles that user code has put in place of the standard ones; the host's function flushes the first ones.
+  eval { $_->flush for grep { defined fileno $_ } *STDOUT{IO}, *STDERR{IO}; 1 } or $@ = '';
   if (defined $exit_code) {
     emit(3, {code => $exit_code});
   } elsif (!$finished) {

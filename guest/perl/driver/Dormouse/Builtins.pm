@@ -55,7 +55,8 @@ sub new_open (*;$@) {
   $target = Symbol::qualify_to_ref($target, $package) if defined $target && !ref $target && ref \$target ne 'GLOB';
   if (@_ > 1 && defined $_[1] && $_[1] =~ /\A\s*(\+?(?:<|>>?))&(?!=)\s*(.*?)\s*\z/s) {
     my ($mode, $source) = ($1, @_ > 2 ? $_[2] : $2);
-    $source = Symbol::qualify_to_ref($source, $package) if !ref $source && ref \$source ne 'GLOB' && $source !~ /\A\d+\z/;
+    my $is_name = !ref $source && ref \$source ne 'GLOB' && $source !~ /\A\d+\z/;
+    $source = Symbol::qualify_to_ref($source, $package) if $is_name;
     my $file = ref $source || ref \$source eq 'GLOB' ? fileno $source : $source;
     my $copy = defined $file ? Dormouse::Host::dup($file) : -8;
     if ($copy < 0) {

@@ -122,7 +122,7 @@ sub bundle {
 sub list_text {
   my (@values) = @_;
   my $more = @values > 10_000;
-  my @shown = map { my $value = $_; ref $value ? one($value) : scalar_text($value) } $more ? @values[0 .. 9_999] : @values;
+  my @shown = map { ref $_ ? one($_) : scalar_text($_) } $more ? @values[0 .. 9_999] : @values;
   push @shown, '... ' . (@values - 10_000) . ' more' if $more;
   my $line = '(' . join(', ', @shown) . ')';
   return $line if length $line <= 100 && $line !~ /\n/;
@@ -146,7 +146,8 @@ sub plain_copy {
     die "too much\n" if $$size > MAX_JSON_TEXT;
     return Dormouse::Errors::characters($value);
   }
-  die "too much\n" if $$count + (ref $value eq 'ARRAY' ? @$value : ref $value eq 'HASH' ? keys %$value : 0) > MAX_JSON_VALUES;
+  my $elements = ref $value eq 'ARRAY' ? @$value : ref $value eq 'HASH' ? keys %$value : 0;
+  die "too much\n" if $$count + $elements > MAX_JSON_VALUES;
   return [map { plain_copy($_, $depth + 1, $count, $size) } @$value] if ref $value eq 'ARRAY';
   die "no plain value\n" if ref $value ne 'HASH';
   return {map { Dormouse::Errors::characters($_) => plain_copy($value->{$_}, $depth + 1, $count, $size) } keys %$value};

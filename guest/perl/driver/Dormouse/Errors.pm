@@ -92,14 +92,16 @@ sub object_text {
     my $said = eval { $error->$method };
     return "$said" if defined $said && length $said;
   }
-  return $error->{message} if Scalar::Util::reftype($error) eq 'HASH' && defined $error->{message} && !ref $error->{message};
-  return $text;
+  my $field = Scalar::Util::reftype($error) eq 'HASH' ? $error->{message} : undef;
+  return defined $field && !ref $field ? $field : $text;
 }
 
 my $syntax_error = do {
-  my @beginnings = ('syntax error at ', 'Execution of .* aborted due to compilation', 'Global symbol "', 'Missing right ',
+  my @beginnings = (
+    'syntax error at ', 'Execution of .* aborted due to compilation', 'Global symbol "', 'Missing right ',
     "Can't find string terminator", 'Unmatched right ', 'Bareword ".*" not allowed', 'Unrecognized character ',
-    'Not enough arguments for ', 'Too many arguments for .* at .* near ', "Can't modify .* in ");
+    'Not enough arguments for ', 'Too many arguments for .* at .* near ', "Can't modify .* in ",
+  );
   my $any = join '|', @beginnings;
   qr/^(?:$any)/m;
 };

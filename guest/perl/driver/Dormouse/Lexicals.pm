@@ -26,7 +26,7 @@ use constant {HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000};
 sub default_pragmas {
   my $default = {};
   CORE::evalbytes(
-      'no strict; no warnings; use feature qw(say state fc current_sub isa evalbytes try); no warnings "experimental::try"; '
+      'no strict; no warnings; use feature qw(say state fc current_sub isa evalbytes try); '
       . 'BEGIN { $default->{hints} = $^H; $default->{warnings} = ${^WARNING_BITS}; $default->{hash} = {%^H} } 1')
       or die $@;
   return $default;
