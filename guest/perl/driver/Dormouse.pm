@@ -79,7 +79,6 @@ sub execute {
   my ($code) = @_;
   eval {
     DORMOUSE_CELL: {
-      local $_;
       local $@ = '';
       Dormouse::Host::arm(1);
       $result = [&$code()];

@@ -22,6 +22,7 @@ my %mime_types = (
 sub shown {
   my ($code, $values) = @_;
   return if !@$values || !grep {defined} @$values;
+  $code =~ s/^__(?:END|DATA)__\b.*\z//ms;
   if (@$values == 1 && !ref $values->[0]) {
     my $value = $values->[0];
     # print answers true, an `if` or a loop at the end what its condition was.
@@ -34,7 +35,6 @@ sub shown {
 # Whether the last statement seems to begin with print or its like: no line after that word ends a statement.
 sub ends_with_print {
   my ($code) = @_;
-  $code =~ s/^__(?:END|DATA)__\b.*\z//ms;
   $code =~ s/(<<~?["']?(\w+)["']?[^\n]*\n).*?^\s*\2$/$1/gms;
   return $code =~ /(?:\A|[;{}\n])\s*(?:print|say|printf|write|binmode|close)\b(?:(?!;[ \t]*(?:\#[^\n]*)?\n\s*\S).)*\z/s;
 }

@@ -20,7 +20,7 @@ my $ending;    # the same of a cell that is being compiled
 my $binder;    # the sub that evaluates $source with everything bound; undef when that has changed
 my $outermost = 0;  # address of %^H of the outermost scope of what is being compiled
 
-use constant {HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000};
+use constant {HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000, HINT_NEW_CONSTANTS => 0x0001F000};
 
 # What a first cell begins with: the features that only add keywords; neither strict nor warnings.
 sub default_pragmas {
@@ -44,10 +44,19 @@ sub prepare_cell {
   my ($code, $filename) = @_;
   utf8::encode($code) if utf8::is_utf8($code);
   $code =~ s/\A\xEF\xBB\xBF//;
+  open_data($1) if $code =~ /^__(?:DATA|END)__[ \t]*\r?\n(.*)\z/ms;
   $source = 'BEGIN { Dormouse::Lexicals::begin() } my $dormouse_; UNITCHECK { Dormouse::Lexicals::keep(sub {}) } '
       . ($pragmas->{hints} & HINT_UTF8 ? 'use utf8; ' : '')
       . "package main;\n#line 1 \"$filename\"\n$code";
   return $binder //= make_binder();
+}
+
+# What follows a cell's __DATA__; evaluated text has no such handle by itself.
+sub open_data {
+  my ($text) = @_;
+  no warnings 'once';
+  open *main::DATA, '<', \$text or die "DATA: $!";
+  return;
 }
 
 sub make_binder {
@@ -89,6 +98,9 @@ sub Dormouse::Lexicals::ScopeEnd::DESTROY {
   my (undef, undef, undef, undef, undef, undef, undef, undef, $hints, undef, $hash) = CORE::caller(0);
   $hash = {%{$hash // {}}};
   delete $hash->{dormouse};
+  # Constants that a pragma makes objects of (bigint) call subs, and of those %^H only tells a text later.
+  delete @{$hash}{qw(integer float binary q qr bigint bignum bigfloat bigrat)};
+  $hints &= ~HINT_NEW_CONSTANTS;
   $ending = {hints => $hints, hash => $hash};
   return;
 }
