@@ -25,7 +25,9 @@ trap 'rm -rf "$scratch"' EXIT
 aot=$DORMOUSE_BUILD/dormouse-aot dormouse=$DORMOUSE_BUILD/dormouse
 profdata=${PROFDATA:-llvm-profdata-19}
 
-"$aot" "$wasm" --output "$scratch/c"
+adapter=()
+[ ! -e "$(dirname "$output")/adapter.c" ] || adapter=(--adapter "$(dirname "$output")/adapter.c")
+"$aot" "$wasm" --output "$scratch/c" "${adapter[@]}"
 bash "$DORMOUSE_ROOT/scripts/lib/compile_engine.sh" "$scratch/c" "$scratch/engine.so" --instrument
 
 # Unloading the engine adds its counts to the file (%m merges), both at the end of the boot and after the cells.

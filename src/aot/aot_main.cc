@@ -29,6 +29,7 @@ using dormouse::aot::Metering;
 struct Arguments {
   std::string module;
   std::string output;
+  std::string adapter;
   dormouse::aot::Options options;
 };
 
@@ -68,7 +69,11 @@ Result<void> Run(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   DORMOUSE_ASSIGN(const std::string bytes, ReadFile(arguments.module));
   DORMOUSE_ASSIGN(const auto module, dormouse::aot::ReadModule(arguments.module, bytes));
-  DORMOUSE_ASSIGN(const auto files, dormouse::aot::WriteEngine(*module, arguments.options));
+  dormouse::aot::Options options = arguments.options;
+  if (!arguments.adapter.empty()) {
+    DORMOUSE_ASSIGN(options.adapter, ReadFile(arguments.adapter));
+  }
+  DORMOUSE_ASSIGN(const auto files, dormouse::aot::WriteEngine(*module, options));
   const std::filesystem::path directory(arguments.output);
   std::filesystem::create_directories(directory);
   RemoveStaleSources(directory, files);
@@ -92,6 +97,7 @@ constexpr const char* kUsage =
     "  --files N              how many C files to spread functions over, 1 to 999 (default 32)\n"
     "  --base ADDRESS         the address of linear memory, a multiple of 65536 (default 0x40000000)\n"
     "  --metering none|exact  exact: count fuel down in the code (default none)\n"
+    "  --adapter FILE.c       C between the module's exports and the host's, see src/aot/adapter.h\n"
     "  --own-libc             keep the module's memcpy and the like\n";
 
 // All of `text` as a number, or nothing.
@@ -125,6 +131,9 @@ Result<void> SetOption(char option, const char* value, Arguments& arguments) {
       arguments.options.metering =
           std::string_view(value) == "exact" ? Metering::kExact : Metering::kNone;
       return {};
+    case 'a':
+      arguments.adapter = value;
+      return {};
     case 'l':
       arguments.options.native_libc = false;
       return {};
@@ -138,6 +147,7 @@ Result<Arguments> Parse(int argc, char** argv) {
                                  {"files", required_argument, nullptr, 'f'},
                                  {"base", required_argument, nullptr, 'b'},
                                  {"metering", required_argument, nullptr, 'm'},
+                                 {"adapter", required_argument, nullptr, 'a'},
                                  {"own-libc", no_argument, nullptr, 'l'},
                                  {nullptr, 0, nullptr, 0}};
   Arguments arguments;

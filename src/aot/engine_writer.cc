@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/embedded_headers.h"
 #include "aot/function_emitter.h"
@@ -101,6 +102,10 @@ Result<std::vector<OutputFile>> WriteEngine(const wabt::Module& module, const Op
   SplitIntoFiles(context, bodies, files);
   DORMOUSE_ASSIGN(std::string table, WriteTableFile(context));
   files.push_back({"engine_table.c", std::move(table)});
+  if (!options.adapter.empty()) {
+    files.push_back({"engine_adapter.c", options.adapter});
+    files.push_back({"engine_adapter.h", WriteAdapterHeader(context)});
+  }
   char base[48];
   std::snprintf(base, sizeof(base), "#define DORMOUSE_MEMORY_BASE 0x%llxull\n",
                 static_cast<unsigned long long>(options.memory_base));

@@ -161,5 +161,52 @@ TEST(CStringLiteral, EscapesWhatCWouldMisread) {
   EXPECT_EQ(CStringLiteral("a\"b\\?\n\xff"), R"("a\"b\\\?\012\377")");
 }
 
+constexpr const char* kAdapted = R"((module
+    (import "env" "ask" (func $ask (param i32) (result i32)))
+    (import "wasi_snapshot_preview1" "fd_close" (func $close (param i32) (result i32)))
+    (type $callback (func))
+    (table 2 funcref)
+    (elem (i32.const 1) $f)
+    (func $f (call_indirect (type $callback) (i32.const 1)))
+    (func $start (export "their.start") (param i32) (result i32) (local.get 0))
+    (func (export "dormouse_boot") (result i32) (i32.const 1))))";
+
+TEST(EngineWriter, AnAdapterHasTheExportsAndTheImportsThatTheHostLacks) {
+  const auto files = Write(kAdapted, {.files = 1, .adapter = "// C of the adapter"});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(ContentOf(*files, "engine_adapter.c"), "// C of the adapter");
+  const std::string header = ContentOf(*files, "engine_adapter.h");
+  for (const char* text :
+       {"#define module_their_start w_start\n", "#define import_env_ask w_ask\n",
+        "u32 host_wasi_snapshot_preview1_fd_close(u32 l0);", "void host_dormouse_emit(u32 kind, u32 address, u32 length);",
+        "#define DORMOUSE_HOOK 0u", "u32 dormouse_run(u32 address, u32 length);"}) {
+    EXPECT_NE(header.find(text), std::string::npos) << text << "\n" << header;
+  }
+  EXPECT_EQ(header.find("host_env_ask"), std::string::npos) << header;
+  const std::string table = ContentOf(*files, "engine_table.c");
+  for (const char* text :
+       {"{\"dormouse_boot\", \">i\", (void*)dormouse_boot}", "{(void*)dormouse_hook, ", "{\"dormouse\", \"emit\", \"iii>\", ",
+        "__attribute__((weak)) DM_HIDDEN u32 w_close(u32 l0)"}) {
+    EXPECT_NE(table.find(text), std::string::npos) << text << "\n" << table;
+  }
+  EXPECT_EQ(table.find("{\"env\""), std::string::npos) << table;
+}
+
+TEST(EngineWriter, WithoutAnAdapterAllImportsAreTheHosts) {
+  const auto files = Write(kAdapted, {.files = 1});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(ContentOf(*files, "engine_adapter.h"), "no such file");
+  const std::string table = ContentOf(*files, "engine_table.c");
+  EXPECT_NE(table.find("{\"env\", \"ask\""), std::string::npos) << table;
+  EXPECT_EQ(table.find("weak"), std::string::npos) << table;
+}
+
+TEST(EngineWriter, TheHookNeedsTheNullPointersEntry) {
+  const auto files = Write("(module (type $t (func)) (table 1 funcref) (elem (i32.const 0) $f) (func $f))",
+                           {.files = 1, .adapter = "//"});
+  ASSERT_FALSE(files.ok());
+  EXPECT_NE(files.error().message.find("not supported"), std::string::npos) << files.error().message;
+}
+
 }  // namespace
 }  // namespace dormouse::aot

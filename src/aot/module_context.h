@@ -23,6 +23,8 @@ struct Options {
   Metering metering = Metering::kNone;
   // Replace libc functions of well-known names and types (memcpy, strlen, …) by the host's.
   bool native_libc = true;
+  // The C text of an adapter (adapter.h); empty: the module has the host's exports itself.
+  std::string adapter;
 };
 
 // "iI>f", as in engine_abi.h. Fails on types that the emitter does not know.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/constant_expression.h"
 #include "aot/literal.h"
@@ -72,7 +73,15 @@ Result<void> WriteTables(const ModuleContext& context, Declarations& declaration
   DORMOUSE_ASSIGN(const std::vector<TableEntries> tables, FillTables(context.module()));
   for (std::size_t i = 0; i < tables.size(); ++i) {
     std::string rows;
-    for (const std::optional<wabt::Index>& function : tables[i].functions) {
+    const auto& functions = tables[i].functions;
+    for (const std::optional<wabt::Index>& function : functions) {
+      if (i == 0 && &function == functions.data() && HasHook(context)) {
+        if (function) return Refuse("an adapter for a module with a function at 0 is");
+        DORMOUSE_ASSIGN(const std::uint32_t type, context.TypeId({}));
+        Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n");
+        Append(rows, "  {(void*)", kAdapterHook.name, ", ", type, "},\n");
+        continue;
+      }
       if (!function) {
         rows += "  {0, 0},\n";
         continue;
@@ -135,36 +144,69 @@ void WritePassiveSegments(const wabt::Module& module, std::string& out) {
   }
 }
 
+// The body of a function that calls what the host has put into `slot`.
+std::string SlotCall(const std::string& slot, const std::string& result,
+                     const std::vector<const char*>& parameters) {
+  std::string out = Text(" {\n  ", result == "void" ? "" : "return ", "((", result, " (*)(void*");
+  for (const char* type : parameters) Append(out, ", ", type);
+  Append(out, "))", slot, ")(dormouse_host");
+  for (std::size_t i = 0; i < parameters.size(); ++i) Append(out, ", l", i);
+  return out + ");\n}\n";
+}
+
+std::vector<const char*> ParameterTypes(const wabt::FuncSignature& signature) {
+  std::vector<const char*> types;
+  for (const wabt::Type type : signature.param_types) types.push_back(CTypeName(type));
+  return types;
+}
+
 Result<void> WriteImports(const ModuleContext& context, std::string& out) {
   const wabt::Module& module = context.module();
+  const bool adapted = !context.options().adapter.empty();
   std::string rows;
+  std::size_t count = 0;
   wabt::Index function = 0;
   for (const wabt::Import* import : module.imports) {
     if (import->kind() != wabt::ExternalKind::Func) continue;
-    const wabt::FuncSignature& signature = module.funcs[function]->decl.sig;
+    const wabt::Index index = function++;
+    // The others are the adapter's.
+    if (adapted && !IsHostModule(import->module_name)) continue;
+    const wabt::FuncSignature& signature = module.funcs[index]->decl.sig;
     DORMOUSE_ASSIGN(const std::string text, SignatureText(signature));
-    const std::string result = context.ResultType(signature);
-    Append(out, "static void* slot", function, ";\nDM_HIDDEN ", context.Prototype(function),
-           " {\n  ", result == "void" ? "" : "return ", "((", result, " (*)(void*");
-    for (const wabt::Type type : signature.param_types) Append(out, ", ", CTypeName(type));
-    Append(out, "))slot", function, ")(dormouse_host");
-    for (std::size_t i = 0; i < signature.param_types.size(); ++i) Append(out, ", l", i);
-    out += ");\n}\n";
+    const std::string slot = Text("slot", index);
+    const std::string body = SlotCall(slot, context.ResultType(signature), ParameterTypes(signature));
+    Append(out, "static void* ", slot, ";\n");
+    if (adapted) {
+      // Under the import's own name it is weak, so that an adapter can define that and still call the host.
+      const std::string host = HostPrototype(context, index, *import);
+      Append(out, "DM_HIDDEN ", host, body, "__attribute__((weak)) ");
+    }
+    Append(out, "DM_HIDDEN ", context.Prototype(index), body);
     Append(rows, "  {", CStringLiteral(import->module_name), ", ",
-           CStringLiteral(import->field_name), ", \"", text, "\", &slot", function, "},\n");
-    ++function;
+           CStringLiteral(import->field_name), ", \"", text, "\", &", slot, "},\n");
+    ++count;
   }
+  if (adapted) count += WriteAdapterImports(module, rows, out);
   Append(out, "static const struct DormouseImport imports[] = {\n", rows, "  {0, 0, 0, 0}};\n",
-         "enum { kImports = ", function, " };\n\n");
+         "enum { kImports = ", count, " };\n\n");
   return {};
 }
 
 Result<void> WriteExports(const ModuleContext& context, Declarations& declarations,
                           std::string& out) {
+  const bool adapted = !context.options().adapter.empty();
   std::string rows;
   std::size_t count = 0;
+  if (adapted) {
+    for (const AdapterFunction& item : kAdapterExports) {
+      Append(out, "DM_HIDDEN ", item.prototype, ";\n");
+      Append(rows, "  {\"", item.name, "\", \"", item.signature, "\", (void*)", item.name, "},\n");
+      ++count;
+    }
+  }
   for (const wabt::Export* item : context.module().exports) {
     if (item->kind != wabt::ExternalKind::Func) continue;
+    if (adapted && IsAdapterExport(item->name)) continue;
     const wabt::Index function = item->var.index();
     declarations.Need(function, out);
     DORMOUSE_ASSIGN(const std::string text,

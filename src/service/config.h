@@ -58,7 +58,7 @@ struct Config {
   std::string listen = "127.0.0.1:8787";
   ConnectionLimits connections;
   Durability durability = Durability::kProcess;
-  // Empty: PYTHON, JAVASCRIPT and TYPESCRIPT over whatever engines of these languages are installed.
+  // Empty: one for each language of the installed engines, under its name in capitals.
   std::map<std::string, BindingConfig> bindings;
 
   std::uint32_t active_sandboxes = 0;  // that are not destroyed; 0: no limit

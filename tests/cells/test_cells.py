@@ -9,13 +9,22 @@ import pytest
 from conftest import NewServer
 from quick.cells import CellFile, check, parse
 from quick.client import Client, Context, Sandbox
+from quick.server import INSTALLED_LANGUAGES
 
 FILES = [parse(path) for path in sorted(Path(__file__).parent.glob("*/*.cell"))]
 
 
 def cases(*modes: str) -> list[Any]:
     return [
-        pytest.param(file, mode, id=f"{file.language}/{file.path.stem}-{mode}")
+        pytest.param(
+            file,
+            mode,
+            id=f"{file.language}/{file.path.stem}-{mode}",
+            marks=pytest.mark.skipif(
+                file.language not in INSTALLED_LANGUAGES,
+                reason=f"no engine for it is built: scripts/engines {file.language}",
+            ),
+        )
         for file in FILES
         for mode in modes
         if mode in file.modes

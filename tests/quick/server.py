@@ -15,6 +15,11 @@ BUILD = Path(os.environ.get("DORMOUSE_BUILD", Path(__file__).resolve().parents[2
 DORMOUSE = BUILD / "dormouse"
 ENGINES = Path(os.environ.get("DORMOUSE_ENGINES", BUILD / "engines"))
 
+# Some engines are only built on demand.
+INSTALLED_LANGUAGES = {
+    json.loads(manifest.read_text())["language"] for manifest in ENGINES.glob("*/current/engine.json")
+}
+
 STOP_PATIENCE_S = 30.0
 
 # A machine that runs tests may keep a guest waiting for longer than the usual grace.

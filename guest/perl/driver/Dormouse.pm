@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+# The driver: what boot leaves in the image, and the run of a cell. The contract with the host is docs/engine-abi.md;
+# ../adapter.c calls boot(), run() and reseed().
+package Dormouse;
+use strict;
+use warnings;
+use feature 'evalbytes';
+
+# First: what is compiled after this sees the replaced built-ins.
+use Dormouse::Builtins;
+use Dormouse::Display;
+use Dormouse::Errors;
+use Dormouse::JSON;
+use Dormouse::Lexicals;
+use Cwd ();
+use IO::Handle ();
+use Scalar::Util ();
+
+our $request;   # JSON of the next run, as characters
+our $exit_code; # set while a cell is being left by exit()
+
+my ($result, $finished, $error);
+
+sub boot {
+  delete @ENV{qw(PERL_HASH_SEED PERL_PERTURB_KEYS)};
+  $ENV{HOME} = '/workspace';
+  $ENV{PATH} = '/usr/bin:/bin';
+  $0 = 'perl';
+  @ARGV = ();
+  binmode STDIN;
+  $_->autoflush(1) for *STDOUT{IO}, *STDERR{IO};
+  $SIG{__DIE__} = \&Dormouse::Errors::note_trace;
+  *main::display = \&Dormouse::Display::display;
+  push @INC, '/workspace/lib', '/workspace';
+  Dormouse::Lexicals::check_layout();
+  Dormouse::Lexicals::watch_warnings();
+  Dormouse::Lexicals::forget();
+  warm_up();
+  return;
+}
+
+# Runs a few cells unheard, so that the memory that they need is in the image.
+sub warm_up {
+  local $Dormouse::Host::mute = 1;
+  for my $code ('my $x = 1;', '$x + 1', 'my %h = (a => [1, 2.5, "b"]); \%h', 'sub f { die "no" } f()', '}') {
+    $request = Dormouse::JSON::encode({code => $code, filename => 'cell-0'});
+    run();
+  }
+  Dormouse::Lexicals::forget();
+  undef &main::f;
+  delete $main::{f};
+  return;
+}
+
+# Fresh randomness, unless user code has chosen a seed.
+sub reseed {
+  CORE::srand() unless $Dormouse::Builtins::seeded;
+  return;
+}
+
+sub run {
+  my $cell = Dormouse::JSON::decode($request);
+  $request = undef;
+  my $restore = prepare($cell);
+  return if !$restore;
+  ($result, $finished, $error, $exit_code) = (undef, 0, undef, undef);
+  Dormouse::Errors::begin();
+  $0 = $cell->{filename};
+  Dormouse::Builtins::prepare_open($cell->{code});
+  execute(Dormouse::Lexicals::prepare_cell($cell->{code}, $cell->{filename}));
+  report($cell);
+  ($result, $error, $@) = (undef, undef, '');
+  $restore->();
+  return;
+}
+
+# A stop dies only while the host is armed, wherever that is. `exit` leaves the labelled block.
+sub execute {
+  my ($code) = @_;
+  eval {
+    DORMOUSE_CELL: {
+      local $@ = '';
+      Dormouse::Host::arm(1);
+      $result = [&$code()];
+      Dormouse::Host::arm(0);
+      $finished = !(ref $@ || length $@);
+      $error = $@;
+    }
+    Dormouse::Host::arm(0);
+    1;
+  } or $error = $@;
+  Dormouse::Host::arm(0);
+  return;
+}
+
+sub report {
+  my ($cell) = @_;
+  # The handles that user code has put in place of the standard ones; the host's function flushes the first ones.
+  eval { $_->flush for grep { defined fileno $_ } *STDOUT{IO}, *STDERR{IO}; 1 } or $@ = '';
+  if (defined $exit_code) {
+    emit(3, {code => $exit_code});
+  } elsif (!$finished) {
+    emit(2, Dormouse::Errors::describe($error, $cell));
+  } else {
+    my @values = Dormouse::Display::shown($cell->{code}, $result);
+    if (@values) {
+      my $bundle = eval { Dormouse::Display::bundle(@values) };
+      $bundle //= {'text/plain' => 'the result cannot be shown: ' . ($@ =~ s/ at .*//sr)};
+      emit(1, {data => $bundle, metadata => {}, isResult => Dormouse::JSON::TRUE()});
+    }
+  }
+  Dormouse::Host::flush();
+  return;
+}
+
+sub emit {
+  my ($kind, $object) = @_;
+  Dormouse::Host::emit($kind, Dormouse::JSON::encode($object)) if !$Dormouse::Host::mute;
+  return;
+}
+
+# Sets up environment and directory. Returns what puts them back.
+sub prepare {
+  my ($cell) = @_;
+  my $set = sub {
+    my ($name, $value) = @_;
+    utf8::encode($name);
+    utf8::encode($value);
+    $ENV{$name} = $value;
+  };
+  my $keep = $cell->{contextEnv} // {};
+  $set->($_, $keep->{$_}) for keys %$keep;
+  chdir_or_warn($cell->{contextCwd}) if length($cell->{contextCwd} // '');
+  my ($once, $directory) = ($cell->{env} // {}, $cell->{cwd});
+  my %before = map { $_ => $ENV{$_} } map { my $name = $_; utf8::encode($name); $name } keys %$once;
+  $set->($_, $once->{$_}) for keys %$once;
+  my $back;
+  if (length($directory // '')) {
+    $back = Cwd::getcwd();
+    utf8::encode($directory);
+    if (!chdir $directory) {
+      emit(2, {name => 'Error', message => "cwd: cannot change to $directory: $!", traceback => []});
+      return;
+    }
+  }
+  return sub {
+    for my $name (keys %before) {
+      if (defined $before{$name}) { $ENV{$name} = $before{$name} } else { delete $ENV{$name} }
+    }
+    chdir $back if defined $back;
+    # Input that nobody read is not for the next run, and what is in the handle's buffer was read already.
+    if ((fileno(STDIN) // -1) == 0) {
+      no warnings;
+      1 while read STDIN, my $unread, 65536;
+      STDIN->clearerr;  # it was the end for this run only
+    }
+    return;
+  };
+}
+
+sub chdir_or_warn {
+  my ($directory) = @_;
+  utf8::encode($directory);
+  chdir $directory or print STDERR "cannot change to $directory: $!\n";
+  return;
+}
+
+package Dormouse::Host;
+
+our $mute = 0;
+
+1;

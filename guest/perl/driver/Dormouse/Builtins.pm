@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# Built-in functions that cannot be what they are elsewhere: exit ends the run and not the interpreter, caller does not
+# see the driver, and there are no processes.
+package Dormouse::Builtins;
+use strict;
+use warnings;
+use Symbol ();
+
+our $seeded = 0;  # whether user code chose the seed of rand
+
+sub leave {
+  my ($code) = @_;
+  $Dormouse::exit_code = $code & 0xFF;
+  no warnings 'exiting';
+  last DORMOUSE_CELL;
+}
+
+# Where the interpreter calls back (sort, tie, DESTROY) the block that is to be left cannot be seen from, and `last`
+# dies with a message of its own; the exit code then counts when that has reached the driver.
+sub new_exit (;$) {
+  my $code = @_ ? $_[0] : 0;
+  no warnings 'numeric';
+  leave(int($code // 0));
+}
+
+# The frame that evaluates cells is the end of the list.
+sub new_caller (;$) {
+  my $level = @_ ? int($_[0] // 0) : 0;
+  my $wants_all = @_;
+  my @frame;
+  {
+    package DB;
+    @frame = CORE::caller($level + 1);
+  }
+  @frame = () if @frame && $frame[0] eq 'Dormouse::Cell';
+  return wantarray ? () : undef if !@frame;
+  return $frame[0] if !wantarray;
+  return $wants_all ? @frame : @frame[0 .. 2];
+}
+
+sub new_srand (;$) {
+  $seeded = @_ ? 1 : 0;
+  return @_ ? CORE::srand($_[0]) : CORE::srand();
+}
+
+sub new_times () {
+  my $seconds = Dormouse::Host::cpu_time();
+  return wantarray ? ($seconds, 0, 0, 0) : $seconds;
+}
+
+# Duplicates of descriptors, which the interpreter was linked without; installed for cells that seem to ask for one.
+sub new_open (*;$@) {
+  my $package = CORE::caller();
+  my $target = $_[0];
+  $target = Symbol::qualify_to_ref($target, $package) if defined $target && !ref $target && ref \$target ne 'GLOB';
+  if (@_ > 1 && defined $_[1] && $_[1] =~ /\A\s*(\+?(?:<|>>?))&(?!=)\s*(.*?)\s*\z/s) {
+    my ($mode, $source) = ($1, @_ > 2 ? $_[2] : $2);
+    my $is_name = !ref $source && ref \$source ne 'GLOB' && $source !~ /\A\d+\z/;
+    $source = Symbol::qualify_to_ref($source, $package) if $is_name;
+    my $file = ref $source || ref \$source eq 'GLOB' ? fileno $source : $source;
+    my $copy = defined $file ? Dormouse::Host::dup($file) : -8;
+    if ($copy < 0) {
+      $! = -$copy;
+      return;
+    }
+    $source->flush if ref $source;
+    return defined $target ? CORE::open($target, "$mode&=", $copy) : CORE::open($_[0], "$mode&=", $copy);
+  }
+  return defined $target ? CORE::open($target, $_[1], @_[2 .. $#_]) : CORE::open($_[0], $_[1], @_[2 .. $#_]) if @_ > 2;
+  return defined $target ? CORE::open($target, $_[1]) : CORE::open($_[0], $_[1]) if @_ > 1;
+  return CORE::open($target);
+}
+
+# Called before a cell is compiled.
+sub prepare_open {
+  my ($code) = @_;
+  if ($code =~ /\bopen\b[^;]*['"]\s*\+?[<>]{1,2}&/) {
+    no warnings 'once';
+    *CORE::GLOBAL::open = \&new_open;
+  } elsif (defined &CORE::GLOBAL::open) {
+    delete $CORE::GLOBAL::{open};
+  }
+  return;
+}
+
+sub refuse {
+  my ($what, $lack) = @_;
+  my (undef, $file, $line) = CORE::caller(1);
+  die "$what is not possible: there are no ", $lack // 'processes', " here at $file line $line.\n";
+}
+
+BEGIN {
+  no strict 'refs';
+  *CORE::GLOBAL::exit = \&new_exit;
+  *CORE::GLOBAL::caller = \&new_caller;
+  *CORE::GLOBAL::srand = \&new_srand;
+  for my $name (qw(fork wait)) {
+    *{"CORE::GLOBAL::$name"} = sub () { refuse($name) };
+  }
+  *CORE::GLOBAL::system = sub { refuse('system') };
+  *CORE::GLOBAL::exec = sub { refuse('exec') };
+  *CORE::GLOBAL::readpipe = sub { refuse('running a command in backticks') };
+  *CORE::GLOBAL::waitpid = sub ($$) { refuse('waitpid') };
+  *CORE::GLOBAL::kill = sub { refuse('kill', 'signals') };
+  *CORE::GLOBAL::times = \&new_times;
+  # Nobody else could hold a lock.
+  *CORE::GLOBAL::flock = sub (*$) { return 1 };
+  *CORE::GLOBAL::alarm = sub (;$) { refuse('alarm', 'signals') };
+}
+
+1;

@@ -1,0 +1,2 @@
+sub f { my ($a, $b) = @_; return {sum => $a + $b} }
+f(1, 2)

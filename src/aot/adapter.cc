@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aot/adapter.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "aot/c_text.h"
+#include "wabt/cast.h"
+
+namespace dormouse::aot {
+namespace {
+
+struct HostFunction {
+  const char* name;  // in module "dormouse"
+  const char* signature;
+  const char* parameters;
+  const char* types;
+  const char* arguments;
+  bool returns;
+};
+
+constexpr HostFunction kHostFunctions[] = {
+    {"emit", "iii>", "u32 kind, u32 address, u32 length", "u32, u32, u32", "kind, address, length",
+     false},
+    {"fd_dup", "iii>i", "u32 file, u32 lowest, u32 result", "u32, u32, u32", "file, lowest, result",
+     true},
+};
+
+std::string Identifier(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!plain) c = '_';
+  }
+  return out;
+}
+
+bool Imports(const wabt::Module& module, const HostFunction& wanted) {
+  return std::any_of(module.imports.begin(), module.imports.end(), [&](const wabt::Import* import) {
+    return import->module_name == "dormouse" && import->field_name == wanted.name;
+  });
+}
+
+std::string Prototype(const HostFunction& function) {
+  return Text(function.returns ? "u32" : "void", " host_dormouse_", function.name, "(",
+              function.parameters, ")");
+}
+
+}  // namespace
+
+bool HasHook(const ModuleContext& context) {
+  return !context.options().adapter.empty() && !context.module().tables.empty() &&
+         context.module().tables[0]->elem_limits.initial > 0 && context.TypeId({}).ok();
+}
+
+bool IsAdapterExport(std::string_view name) {
+  return std::any_of(std::begin(kAdapterExports), std::end(kAdapterExports),
+                     [&](const AdapterFunction& item) { return name == item.name; });
+}
+
+bool IsHostModule(std::string_view module) {
+  return module == "wasi_snapshot_preview1" || module == "dormouse";
+}
+
+std::string HostPrototype(const ModuleContext& context, wabt::Index function,
+                          const wabt::Import& import) {
+  const wabt::FuncSignature& signature = context.module().funcs[function]->decl.sig;
+  std::string out = Text(context.ResultType(signature), " host_", Identifier(import.module_name),
+                         "_", Identifier(import.field_name), "(");
+  for (std::size_t i = 0; i < signature.param_types.size(); ++i) {
+    Append(out, i == 0 ? "" : ", ", CTypeName(signature.param_types[i]), " l", i);
+  }
+  return out + (signature.param_types.empty() ? "void)" : ")");
+}
+
+std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, std::string& out) {
+  std::size_t count = 0;
+  for (const HostFunction& function : kHostFunctions) {
+    if (Imports(module, function)) continue;
+    Append(out, "static void* slot_", function.name, ";\nDM_HIDDEN ", Prototype(function), " {\n  ",
+           function.returns ? "return " : "", "((", function.returns ? "u32" : "void",
+           " (*)(void*, ", function.types, "))slot_", function.name, ")(dormouse_host, ",
+           function.arguments, ");\n}\n");
+    Append(rows, "  {\"dormouse\", \"", function.name, "\", \"", function.signature, "\", &slot_",
+           function.name, "},\n");
+    ++count;
+  }
+  return count;
+}
+
+std::string WriteAdapterHeader(const ModuleContext& context) {
+  const wabt::Module& module = context.module();
+  std::string out =
+      "// What an adapter may use and must define; written by dormouse-aot.\n"
+      "#pragma once\n#include \"engine.h\"\n\n";
+  for (const AdapterFunction& item : kAdapterExports)
+    Append(out, "DM_HIDDEN ", item.prototype, ";\n");
+  for (const HostFunction& function : kHostFunctions) {
+    if (!Imports(module, function)) Append(out, "DM_HIDDEN ", Prototype(function), ";\n");
+  }
+  if (HasHook(context)) {
+    Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n#define DORMOUSE_HOOK 0u\n");
+  }
+  wabt::Index function = 0;
+  for (const wabt::Import* import : module.imports) {
+    if (import->kind() != wabt::ExternalKind::Func) continue;
+    const wabt::Index index = function++;
+    if (IsHostModule(import->module_name)) {
+      Append(out, "DM_HIDDEN ", HostPrototype(context, index, *import), ";\n");
+    }
+    Append(out, "DM_HIDDEN ", context.Prototype(index), ";\n#define import_",
+           Identifier(import->module_name), "_", Identifier(import->field_name), " ",
+           context.FunctionName(index), "\n");
+  }
+  for (const wabt::Export* item : module.exports) {
+    if (item->kind != wabt::ExternalKind::Func || context.IsImportedFunction(item->var.index()))
+      continue;
+    Append(out, "DM_HIDDEN ", context.Prototype(item->var.index()), ";\n#define module_",
+           Identifier(item->name), " ", context.FunctionName(item->var.index()), "\n");
+  }
+  return out;
+}
+
+}  // namespace dormouse::aot
