@@ -17,7 +17,8 @@ enum {
   kScratch = 80,    // results of the module's functions
 };
 
-// Variables of the interpreter that it does not export; the module is pinned, and boot checks that it is this one.
+// Variables of the interpreter that it does not export. They are right for the one module whose checksum is in `pins`;
+// README.md says how to find them in another.
 enum {
   kSigPending = 29956560,  // PL_sig_pending: polled between statements and in loops
   kSignalHook = 29764156,  // PL_signalhook: what is called then
