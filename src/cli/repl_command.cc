@@ -51,9 +51,10 @@ class Repl {
       }
       json::object body = RunBody(context_, cell);
       if (arguments_.timeout_ms) body["timeoutMs"] = *arguments_.timeout_ms;
-      exit_code = StreamRun(backend_, context_, std::move(body));
+      const StreamedRun run = StreamRun(backend_, context_, std::move(body));
+      exit_code = run.exit_code;
       // A person goes on typing; a pipe whose server is gone does not.
-      if (exit_code == kExitServerError && !interactive_) break;
+      if (!run.has_result && !interactive_) break;
     }
     return interactive_ ? int{kExitOk} : exit_code;
   }

@@ -110,16 +110,16 @@ json::object RunBody(const ResolvedContext& context, std::string_view code) {
   return body;
 }
 
-int StreamRun(Backend& backend, const ResolvedContext& context, json::object body) {
+StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, json::object body) {
   RunPrinter printer;
   const Interrupter interrupter([&backend, &context] { Interrupt(backend, context); });
   const auto ended = CallEvents(
       backend, {"POST", SandboxPath(context.sandbox_id, "/code/runs/stream"), std::move(body)},
       [&printer](const json::object& event) { printer.OnEvent(event); });
-  if (!ended.ok()) return ReportError(ended.error(), false);
-  if (printer.exit_code()) return *printer.exit_code();
-  return ReportError(
-      Error(ErrorCode::kUnavailable, "the stream broke off before the run's result came"), false);
+  if (!ended.ok()) return {ReportError(ended.error(), false)};
+  if (printer.exit_code()) return {*printer.exit_code(), printer.has_result()};
+  return {ReportError(
+      Error(ErrorCode::kUnavailable, "the stream broke off before the run's result came"), false)};
 }
 
 int RunCommand(Backend& backend, const CommonArguments& common, const RunArguments& arguments) {
@@ -132,7 +132,7 @@ int RunCommand(Backend& backend, const CommonArguments& common, const RunArgumen
     return kExitUsage;
   }
   return common.json ? RunAndPrintJson(backend, *context, std::move(*body))
-                     : StreamRun(backend, *context, std::move(*body));
+                     : StreamRun(backend, *context, std::move(*body)).exit_code;
 }
 
 }  // namespace dormouse::cli

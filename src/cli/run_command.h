@@ -14,7 +14,12 @@ int RunCommand(Backend& backend, const CommonArguments& common, const RunArgumen
 // The request for `code` in `context`.
 boost::json::object RunBody(const ResolvedContext& context, std::string_view code);
 
-// Runs with live output; Ctrl-C interrupts the run. Returns the exit code.
-int StreamRun(Backend& backend, const ResolvedContext& context, boost::json::object body);
+struct StreamedRun {
+  int exit_code = 0;
+  bool has_result = false;  // otherwise the exit code is the server's fault
+};
+
+// Runs with live output; Ctrl-C interrupts the run.
+StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, boost::json::object body);
 
 }  // namespace dormouse::cli

@@ -124,12 +124,16 @@ void RunPrinter::OnServerFailure(const json::object& error) {
 
 void RunPrinter::PrintResult(const json::object& run) {
   exit_code_ = ExitCodeOfRun(run);
+  has_result_ = true;
   PrintCodeError(run);
   const std::string status = TextOf(run, "status");
   std::string notes;
-  if (status != "ok" && status != "error" && status != "exited") {
+  const std::string state = TextOf(run, "state");
+  // What is as usual goes without saying.
+  const bool usual = status == "ok" || status == "error" || status == "exited";
+  if (!usual || state == "rolled_back") {
     notes += "[" + Explain(status) + "; state " +
-             (TextOf(run, "state") == "kept" ? "kept" : "rolled back to before this run") + "]\n";
+             (state == "kept" ? "kept" : "rolled back to before this run") + "]\n";
   }
   for (const std::string stream : {"stdout", "stderr"}) {
     if (!TruthOf(run, stream + "Truncated")) continue;
@@ -142,7 +146,7 @@ void RunPrinter::PrintResult(const json::object& run) {
   if (const json::value* const context = run.if_contains("context");
       context != nullptr && context->is_object()) {
     if (TruthOf(context->get_object(), "stateLost")) {
-      notes += "[the context began anew: its engine is no longer installed]\n";
+      notes += "[earlier runs of the context are gone: its engine is not installed, or they could not be saved]\n";
     }
     if (TruthOf(context->get_object(), "stale")) {
       notes += "[the state was not saved: " + Cell(context->get_object(), "staleReason") + "]\n";

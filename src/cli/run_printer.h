@@ -16,6 +16,8 @@ class RunPrinter {
 
   // Nothing as long as no result came: then the stream broke off.
   std::optional<int> exit_code() const { return exit_code_; }
+  // False also when the server said why there will be no result.
+  bool has_result() const { return has_result_; }
 
  private:
   void PrintOutput(const boost::json::object& output);
@@ -23,6 +25,7 @@ class RunPrinter {
   void PrintResult(const boost::json::object& run);
 
   std::optional<int> exit_code_;
+  bool has_result_ = false;
   bool text_shown_ = false;  // by the output before
 };
 

@@ -71,6 +71,9 @@ TEST(RunPrinter, SaysWhatBecameOfTheState) {
   const Shown shown =
       Show({R"({"type":"complete","data":{"status":"timeout","state":"rolled_back"}})"});
   EXPECT_EQ(shown.err, "[stopped at its deadline; state rolled back to before this run]\n");
+  const Shown exited =
+      Show({R"({"type":"complete","data":{"status":"exited","exitCode":0,"state":"rolled_back"}})"});
+  EXPECT_EQ(exited.err, "[exited; state rolled back to before this run]\n");
 }
 
 TEST(RunPrinter, AFailureOfTheServerIsNotTheCodesFault) {

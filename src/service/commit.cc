@@ -297,6 +297,8 @@ boost::asio::awaitable<void> ServiceImpl::Settle(RunJob& job, scheduler::RunOutc
                                                  RunResult& result) {
   ContextState& context = *job.context;
   const bool durable = job.binding->info.contexts;
+  // Of the runs before this one.
+  const bool unsaved = context.HasUnsavedMemory();
   Result<void> saved = Error(ErrorCode::kInternal, "");
   if (result.state == StateOutcome::kKept) {
     saved = co_await Save(job, outcome, result);
@@ -308,6 +310,7 @@ boost::asio::awaitable<void> ServiceImpl::Settle(RunJob& job, scheduler::RunOutc
   if (!saved.ok() && !alive) result.state = StateOutcome::kRolledBack;
   if (!saved.ok()) {
     if (result.state == StateOutcome::kRolledBack) {
+      result.state_lost = result.state_lost || unsaved;
       DropWorker(context, Memory::kLost);
     } else {
       context.needs_base = true;

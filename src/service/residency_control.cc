@@ -61,8 +61,12 @@ ServiceImpl::Task<ServiceImpl::Residence> ServiceImpl::MakeResident(RunJob& job)
     const std::lock_guard lock(context.mutex);
     residence.worker = context.worker;
     unsaved = context.HasUnsavedMemory();
+    residence.state_lost = !context.row.stale_reason.empty();
   }
-  if (residence.worker && residence.worker->alive()) co_return residence;
+  if (residence.worker && residence.worker->alive()) {
+    residence.state_lost = false;
+    co_return residence;
+  }
   if (residence.worker) {
     // It died between runs: its memory is that of the newest generation, unless that is stale.
     residence.worker.reset();

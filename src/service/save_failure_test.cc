@@ -65,7 +65,25 @@ TEST_F(SaveFailureTest, RestartGoesBackToTheSavedStateFilesAndAll) {
   const RunResult after = Run(sandbox, context, "get x\ncat f");
   EXPECT_EQ(after.out.text, "1old");
   EXPECT_EQ(after.execution_count, 3u);
+  EXPECT_TRUE(after.state_lost);
+  EXPECT_FALSE(Run(sandbox, context, "get x").state_lost);
   EXPECT_FALSE(GetContext(sandbox, context).snapshot->stale);
+}
+
+TEST_F(SaveFailureTest, CrashSaysThatUnsavedRunsAreGoneToo) {
+  const std::string sandbox = NewSandbox();
+  const std::string context = NewContext(sandbox);
+  Run(sandbox, context, "set x 1");
+  EXPECT_FALSE(Run(sandbox, context, "set x 5\ncrash").state_lost);
+  BreakStore();
+  EXPECT_FALSE(Run(sandbox, context, "set x 2").state_lost);
+  const RunResult crashed = Run(sandbox, context, "set x 3\ncrash");
+  EXPECT_EQ(crashed.state, StateOutcome::kRolledBack);
+  EXPECT_TRUE(crashed.state_lost);
+  RepairStore();
+  const RunResult after = Run(sandbox, context, "get x");
+  EXPECT_EQ(after.out.text, "1");
+  EXPECT_FALSE(after.state_lost);
 }
 
 TEST_F(SaveFailureTest, FailedForkRollbackAndDeletionChangeNothing) {

@@ -321,7 +321,7 @@ struct RunResult {
   double resume_ms = 0;
   bool stale = false;
   std::string stale_reason;
-  bool state_lost = false;  // the engine build was gone, the context began anew
+  bool state_lost = false;  // earlier runs are gone: their engine, or they were unsaved
   std::vector<std::string> files_written;  // absolute paths
   std::vector<std::string> files_deleted;
   std::string stdout_artifact_id;  // empty: not asked for, nothing written, or not kept

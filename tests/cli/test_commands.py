@@ -286,6 +286,15 @@ def test_repl_javascript(cli: Cli, box: str) -> None:
         stdin="const f = (a) => {\n  return a * 2;\n}\nf(4)\n`a\nb`.length\n",
     )
     assert ended.code == OK and "8\n" in ended.out and "3\n" in ended.out
+    # What the code exits with is not a failure of the server.
+    ended = cli("repl", "-s", box, "-l", "javascript", stdin="process.exit(3)\n40 + 2\n")
+    assert ended.code == OK and "42" in ended.out
+
+
+def test_an_exit_that_costs_the_state_says_so(cli: Cli, box: str) -> None:
+    ended = cli("run", "-s", box, "-c", "kept = 1; import os; os._exit(0)")
+    assert ended.code == OK and "state rolled back" in ended.err
+    assert cli("run", "-s", box, "-c", "kept").code == FAILED
 
 
 def test_keys_and_projects(cli: Cli) -> None:

@@ -49,10 +49,10 @@ function syntaxError(message, filename, line, column) {
 // declarations merge.
 function freshNames(code) {
   const seen = new Set();
-  return code.replace(/\bvar ([\w$]+);(\s*)\(function \(\1\) \{/g, (text, name, space) => {
+  return code.replace(/\bvar ([\w$]+);(?=\s*\(function \(\1\)\s*\{)/g, (text, name) => {
     if (seen.has(name)) return text;
     seen.add(name);
-    return `var ${name} = void 0;${space}(function (${name}) {`;
+    return `var ${name} = void 0;`;
   });
 }
 
