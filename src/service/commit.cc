@@ -273,7 +273,10 @@ boost::asio::awaitable<void> ServiceImpl::CommitCount(RunJob& job, std::string s
   store::ContextRow row = context.row;
   row.executions = result.execution_count;
   row.last_used_ms = NowMs();
-  if (!stale_reason.empty()) {
+  if (result.state == StateOutcome::kRolledBack) {
+    // What is there is the newest generation.
+    row.stale_reason.clear();
+  } else if (!stale_reason.empty()) {
     row.stale_reason = std::move(stale_reason);
     // Whoever starts from the newest generation now repeats what this memory has drawn.
     row.reseed = true;
