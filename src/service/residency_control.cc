@@ -56,21 +56,19 @@ ServiceImpl::Task<scheduler::StartSpec> ServiceImpl::MakeStartSpec(const RunJob&
 ServiceImpl::Task<ServiceImpl::Residence> ServiceImpl::MakeResident(RunJob& job) {
   ContextState& context = *job.context;
   Residence residence;
-  bool unsaved = false;
+  bool stale = false;
   {
     const std::lock_guard lock(context.mutex);
     residence.worker = context.worker;
-    unsaved = context.HasUnsavedMemory();
-    residence.state_lost = !context.row.stale_reason.empty();
+    stale = !context.row.stale_reason.empty();
   }
-  if (residence.worker && residence.worker->alive()) {
-    residence.state_lost = false;
-    co_return residence;
-  }
+  if (residence.worker && residence.worker->alive()) co_return residence;
+  // Runs that could not be saved went with the worker that held them.
+  residence.state_lost = stale;
   if (residence.worker) {
     // It died between runs: its memory is that of the newest generation, unless that is stale.
     residence.worker.reset();
-    DropWorker(context, unsaved ? Memory::kLost : Memory::kSaved);
+    DropWorker(context, stale ? Memory::kLost : Memory::kSaved);
   }
   EvictOverBudget();
   DORMOUSE_CO_ASSIGN(auto workspace, co_await LoadWorkspace(job.sandbox));
