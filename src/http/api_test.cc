@@ -185,6 +185,7 @@ TEST_F(ApiTest, WhatIsNotAJsonObjectIsRefused) {
     EXPECT_EQ(response.status, 400) << body;
     EXPECT_EQ(response.ErrorCode(), "invalid_request") << body;
   }
+  EXPECT_NE(Call("POST", "/v1/sandboxes", "{\"template\" 5}").body.find("at byte 12"), std::string::npos);
   std::string deep = "{\"a\":" + std::string(5'000, '[') + std::string(5'000, ']') + "}";
   EXPECT_EQ(Call("POST", "/v1/sandboxes", deep).status, 400);
 }

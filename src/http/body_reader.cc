@@ -2,7 +2,7 @@
 #include "http/body_reader.h"
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
+#include <boost/json/parser.hpp>
 #include <cmath>
 
 #include "common/utf8.h"
@@ -72,12 +72,15 @@ Result<BodyReader> BodyReader::Parse(const Request& request) {
   }
   json::parse_options options;
   options.max_depth = kMaxDepth;
+  json::parser parser({}, options);
   json::error_code failure;
-  json::value value = json::parse(request.body, failure, {}, options);
+  const std::size_t parsed = parser.write(request.body, failure);
   if (failure) {
-    return BadBody(IsValidUtf8(request.body) ? "the body is not valid JSON: " + failure.message()
+    return BadBody(IsValidUtf8(request.body) ? "the body is not valid JSON: " + failure.message() +
+                                                   " at byte " + std::to_string(parsed)
                                              : "the body is not valid UTF-8");
   }
+  json::value value = parser.release();
   if (!value.is_object()) {
     return BadBody("the body must be a JSON object, not " + std::string(NameOfKind(value.kind())));
   }

@@ -310,7 +310,7 @@ asio::awaitable<ConnectionImpl::Next> ConnectionImpl::RefuseMalformed(error_code
     message = "the request did not arrive in time";
   } else if (failure == error::bad_version) {
     status = 505;
-    message = "only HTTP/1.0 and HTTP/1.1 are spoken here";
+    message = "the request line does not end with HTTP/1.0 or HTTP/1.1";
   } else if (failure.category() != beast::http::make_error_code(error::bad_method).category() ||
              failure == error::partial_message || failure == error::end_of_stream) {
     co_return Next::kClose;  // the client is gone

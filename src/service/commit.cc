@@ -332,10 +332,8 @@ boost::asio::awaitable<void> ServiceImpl::Settle(RunJob& job, scheduler::RunOutc
 ServiceImpl::Task<void> ServiceImpl::Save(RunJob& job, scheduler::RunOutcome& outcome,
                                           RunResult& result) {
   const bool durable = job.binding->info.contexts;
-  if (durable && !outcome.snapshot) {
-    co_return Error(ErrorCode::kInternal, outcome.snapshot_error.empty() ? "the worker took no snapshot"
-                                                                         : outcome.snapshot_error);
-  }
+  if (!outcome.snapshot_error.empty()) co_return Error(ErrorCode::kInternal, outcome.snapshot_error);
+  if (durable && !outcome.snapshot) co_return Error(ErrorCode::kInternal, "the worker took no snapshot");
   if (durable && job.context->needs_base && !outcome.snapshot->base) {
     co_return BadOutcome("a snapshot that builds on one that was lost");
   }

@@ -233,14 +233,15 @@ ServiceImpl::Task<void> ServiceImpl::DeleteFile(std::string sandbox_id, std::str
 }
 
 ServiceImpl::Task<void> ServiceImpl::ExtractArchive(std::string sandbox_id, Sha256Digest archive,
-                                                    std::uint64_t archive_bytes) {
+                                                    std::uint64_t archive_bytes,
+                                                    std::function<bool()> is_stopped) {
   DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
   Result<FileDescriptor> file =
       co_await OnPool(pool_, [this, archive] { return store_->OpenContent(archive); });
   if (!file.ok()) co_return std::move(file).error();
   workspace::ArchiveReader reader(std::move(*file), archive_bytes,
                                   {config_.workspace_files, config_.workspace_bytes}, *store_,
-                                  contents_);
+                                  contents_, std::move(is_stopped));
   // Contents are stored as they come, so that memory holds one portion; the tree changes at once, in the end.
   std::vector<store::ContentPin> pins;
   for (bool is_last = false; !is_last;) {

@@ -140,8 +140,13 @@ void AddScriptCells(const Program& program, ProgramCode& code) {
     code.cells.push_back(arguments + "undefined;");
     code.cells.push_back(program.target);
   }
-  // Listeners of "exit" run now, as the context ends with this program.
-  code.last_cell_after_success = "process.exit();";
+  // Listeners of "exit" run now, as the context ends with this program; those of "beforeExit" before, and once more
+  // whenever they found something left to do.
+  code.last_cell_after_success =
+      "process.emit(\"beforeExit\", process.exitCode ?? 0);\n"
+      "await new Promise((done) => setImmediate(done));\n"
+      "if (process.getActiveResourcesInfo().length === 0) process.exit();\n"
+      "undefined;";
   code.last_cell_after_error = "process.exit(process.exitCode || 1);";
 }
 

@@ -76,8 +76,12 @@ ServiceImpl::Task<ServiceImpl::Residence> ServiceImpl::MakeResident(RunJob& job)
   Result<std::unique_ptr<scheduler::Worker>> worker = Error(ErrorCode::kUnavailable, "");
   // A process that dies before the guest ran is not the context's fault: another may do.
   for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
-    DORMOUSE_CO_ASSIGN(scheduler::StartSpec spec, co_await MakeStartSpec(job, residence));
-    worker = co_await host_->Start(std::move(spec));
+    Result<scheduler::StartSpec> spec = co_await MakeStartSpec(job, residence);
+    if (!spec.ok()) {
+      worker = std::move(spec).error();
+      break;
+    }
+    worker = co_await host_->Start(std::move(spec).value());
     if (worker.ok() || worker.error().code != ErrorCode::kUnavailable) break;
   }
   if (!worker.ok()) {

@@ -54,8 +54,8 @@ std::optional<CodeError> ErrorOf(const RunEnd& end) {
                    "Code execution used up its " + std::to_string(end.fuel_us) +
                        " microseconds of CPU time.");
     case RunStatus::kInterrupted:
-      return Named(end, "Interrupted", end.deleted ? "The context was deleted during the run."
-                                                   : "The run was interrupted.");
+      return Named(end, "Interrupted", end.gone.empty() ? "The run was interrupted."
+                                                        : "The " + end.gone + " was deleted during the run.");
     case RunStatus::kOutOfMemory:
       return Named(end, "OutOfMemoryError",
                    WithReason("The run needed more than its memory limit of " +

@@ -22,7 +22,7 @@ struct RunEnd {
   std::int64_t timeout_ms = 0;
   std::uint64_t fuel_us = 0;
   std::uint64_t memory_bytes = 0;
-  bool deleted = false;  // the context was deleted during the run
+  std::string gone;  // "context" or "sandbox" if it was deleted during the run
 };
 
 // Nothing when the run ended well. When the server stopped the run, the name and message are the server's and the

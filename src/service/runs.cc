@@ -55,6 +55,14 @@ Error NotDuringShutdown() {
 
 }  // namespace
 
+std::string ServiceImpl::GoneDuring(const RunJob& job) const {
+  {
+    const std::lock_guard lock(job.sandbox->mutex);
+    if (job.sandbox->destroying || job.sandbox->row.destroyed_ms) return "sandbox";
+  }
+  return job.context->IsDeleted() ? "context" : "";
+}
+
 Result<void> ServiceImpl::CheckRunFitsBinding(const RunRequest& request,
                                               const BindingEntry& binding) const {
   if (!request.memory_bytes) return {};
@@ -244,7 +252,8 @@ ServiceImpl::Task<RunResult> ServiceImpl::RunOnWorker(RunJob& job, std::shared_p
     }
     DropWorker(context, unsaved ? Memory::kLost : Memory::kSaved);
   }
-  end.deleted = context.IsDeleted();
+  end.gone = GoneDuring(job);
+  result.state_lost = result.state_lost || !end.gone.empty();
   if (events) {
     context.newborn = false;
     events->Finish(result);

@@ -221,10 +221,24 @@ TEST_F(RunsTest, DeletedContextEndsItsRunsWithOneStatusEach) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->status, RunStatus::kCrashed);
   EXPECT_EQ(result->state, StateOutcome::kRolledBack);
+  EXPECT_TRUE(result->state_lost);
   EXPECT_EQ(queued.get().error().code, ErrorCode::kNotFound);
   EXPECT_EQ(Try(sandbox, context, "print x").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(Await(service().DeleteContext(sandbox, context)).error().code, ErrorCode::kNotFound);
   EXPECT_TRUE(world->living.empty());
+}
+
+TEST_F(RunsTest, DestroyedSandboxEndsItsRunsAndTheySaySo) {
+  const std::string sandbox = NewSandbox();
+  const std::string context = NewContext(sandbox);
+  auto running = Begin(service().Run(Request(sandbox, context, "set x 1\nsleep"), nullptr));
+  ASSERT_TRUE(WaitForRunning(1));
+  ASSERT_TRUE(Await(service().DestroySandbox(sandbox)).ok());
+  const auto result = running.get();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->status, RunStatus::kInterrupted);
+  EXPECT_EQ(result->error->message, "The sandbox was deleted during the run.");
+  EXPECT_TRUE(result->state_lost);
 }
 
 TEST_F(RunsTest, WorkerThatDiedWhileIdleIsReplaced) {

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include "service/service_fixture.h"
+#include "store/store.h"
 
 namespace dormouse::service {
 namespace {
@@ -116,6 +117,19 @@ TEST_F(SaveFailureTest, DamagedSegmentIsReportedAndAnEarlierOneServes) {
   EXPECT_EQ(damaged.error().code, ErrorCode::kCorrupt);
   ASSERT_TRUE(Await(service().RollbackContext(sandbox, context, 1)).ok());
   EXPECT_EQ(Run(sandbox, context, "get x").out.text, "1");
+}
+
+TEST_F(SaveFailureTest, MissingSegmentFileIsReportedWithoutPathsOfTheHost) {
+  const std::string sandbox = NewSandbox();
+  const std::string context = NewContext(sandbox);
+  Run(sandbox, context, "set x " + std::string(store::kInlineSegmentBytes + 1, 'a'));
+  Evict(sandbox, context);
+  std::filesystem::remove_all(config.data_directory / "segments");
+  const auto missing = Try(sandbox, context, "get x");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, ErrorCode::kCorrupt);
+  EXPECT_NE(missing.error().message.find("roll back to an earlier generation"), std::string::npos);
+  EXPECT_EQ(missing.error().message.find(config.data_directory.string()), std::string::npos);
 }
 
 }  // namespace

@@ -210,6 +210,8 @@ class ServiceImpl final : public Service {
   Task<RunResult> RunOnWorker(RunJob& job, std::shared_ptr<ActiveRun> active);
   scheduler::RunSpec MakeSpec(const RunJob& job, std::uint64_t execution, bool born) const;
   Result<void> CheckRunFitsBinding(const RunRequest& request, const BindingEntry& binding) const;
+  // "sandbox" or "context" if that was deleted, or is being; else empty.
+  std::string GoneDuring(const RunJob& job) const;
 
   // ── commit.cc
   // Takes the outcome into the store and into memory, and fills the result's account of it.
@@ -257,7 +259,9 @@ class ServiceImpl final : public Service {
                             Change change);
   Task<FileInfo> WriteNow(SandboxPtr sandbox, WriteFile request);
   // Unpacks a stored .tar.gz over the workspace. Errors are those of workspace::ArchiveReader and of the quota.
-  Task<void> ExtractArchive(std::string sandbox_id, Sha256Digest archive, std::uint64_t archive_bytes);
+  // `is_stopped` is asked on a thread of the pool.
+  Task<void> ExtractArchive(std::string sandbox_id, Sha256Digest archive, std::uint64_t archive_bytes,
+                            std::function<bool()> is_stopped);
 
   Task<FileInfo> FinishUploadNow(SandboxPtr sandbox, UploadTarget target, FileDescriptor file);
 

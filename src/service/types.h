@@ -321,7 +321,7 @@ struct RunResult {
   double resume_ms = 0;
   bool stale = false;
   std::string stale_reason;
-  bool state_lost = false;  // earlier runs are gone: their engine, or they were unsaved
+  bool state_lost = false;  // memory is gone: its engine is, it was unsaved, or it was deleted meanwhile
   std::vector<std::string> files_written;  // absolute paths
   std::vector<std::string> files_deleted;
   std::string stdout_artifact_id;  // empty: not asked for, nothing written, or not kept

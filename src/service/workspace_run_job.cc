@@ -18,6 +18,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::int64_t kExitInterrupted = 130;
 constexpr std::int64_t kExitOutOfMemory = 137;
 constexpr std::int64_t kExitCrashed = 139;
+// Times that a program may put off its end.
+constexpr int kMaxEndings = 1'000;
 constexpr std::int64_t kExitCpuLimit = 152;
 
 }  // namespace
@@ -31,6 +33,11 @@ WorkspaceRunJob::End WorkspaceRunJob::Failed(std::string reason, std::string fai
 WorkspaceRunJob::MaybeEnd WorkspaceRunJob::EndIfCanceled() {
   if (!state_->IsCanceled()) return std::nullopt;
   return End{"canceled", "", "canceled", std::nullopt};
+}
+
+WorkspaceRunJob::End WorkspaceRunJob::EndAtDeadline() {
+  log_->AddText("stderr", "dormouse: stopped at the time limit\n");
+  return Failed("timeout", "user_command");
 }
 
 asio::awaitable<Result<void>> WorkspaceRunJob::EnterStatus(std::string_view status) {
@@ -106,8 +113,12 @@ asio::awaitable<WorkspaceRunJob::MaybeEnd> WorkspaceRunJob::Extract() {
   const store::WorkspaceRunRow row = log_->row();
   if (!row.archive || !row.archive_stored) co_return Failed("upload_missing", "user_input");
   const Result<void> extracted =
-      co_await service_.ExtractArchive(sandbox_id_, row.archive->digest, row.archive->size_bytes);
+      co_await service_.ExtractArchive(
+          sandbox_id_, row.archive->digest, row.archive->size_bytes,
+          [this] { return state_->IsCanceled() || SteadyClock::now() >= deadline_; });
   if (extracted.ok()) co_return std::nullopt;
+  if (auto end = EndIfCanceled()) co_return *end;
+  if (SteadyClock::now() >= deadline_) co_return EndAtDeadline();
   const Error& error = extracted.error();
   log_->AddText("stderr", "dormouse: " + error.message + "\n");
   switch (error.code) {
@@ -205,8 +216,10 @@ asio::awaitable<WorkspaceRunJob::MaybeEnd> WorkspaceRunJob::RunCells(const Progr
   const ProgramCode code = CodeOf(program);
   bool has_failed = false;
   std::vector<std::string> cells = code.cells;
-  if (!code.last_cell_after_success.empty()) cells.push_back(code.last_cell_after_success);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  // The last cell is repeated while the program finds something left to do.
+  int endings_left = code.last_cell_after_success.empty() ? 0 : kMaxEndings;
+  if (endings_left > 0) cells.push_back(code.last_cell_after_success);
+  for (std::size_t i = 0; i < cells.size();) {
     const Result<RunResult> result = co_await RunCell(program, cells[i]);
     if (!result.ok()) {
       if (auto end = EndIfCanceled()) co_return end;
@@ -215,14 +228,18 @@ asio::awaitable<WorkspaceRunJob::MaybeEnd> WorkspaceRunJob::RunCells(const Progr
                                                                            : "internal_error",
                        "platform");
     }
-    if (result->status == RunStatus::kOk) continue;
+    if (result->status == RunStatus::kOk) {
+      if (i + 1 < cells.size() || --endings_left <= 0) ++i;
+      continue;
+    }
     if (result->status != RunStatus::kError || has_failed || code.last_cell_after_error.empty()) {
       co_return EndOfCell(*result);
     }
     // The error is the program's own; what it wants to do at its exit comes after it.
     has_failed = true;
     if (result->error) log_->AddText("stderr", TraceOf(*result->error));
-    cells = {"", code.last_cell_after_error};
+    cells = {code.last_cell_after_error};
+    endings_left = 0;
     i = 0;
   }
   exit_code_ = has_failed ? 1 : 0;
@@ -243,8 +260,7 @@ WorkspaceRunJob::MaybeEnd WorkspaceRunJob::EndOfCell(const RunResult& result) {
       exit_code_ = 1;
       return std::nullopt;
     case RunStatus::kTimeout:
-      say("stopped at the time limit");
-      return Failed("timeout", "user_command");
+      return EndAtDeadline();
     case RunStatus::kFuelExhausted:
       say("stopped at the CPU limit");
       exit_code_ = kExitCpuLimit;

@@ -41,6 +41,7 @@ class WorkspaceRunJob {
 
   static End Failed(std::string reason, std::string failure_class);
   MaybeEnd EndIfCanceled();
+  End EndAtDeadline();
   boost::asio::awaitable<End> RunInTurn();
   boost::asio::awaitable<MaybeEnd> FindSandbox();
   boost::asio::awaitable<MaybeEnd> Extract();

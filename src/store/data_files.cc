@@ -149,7 +149,7 @@ Result<FileDescriptor> DataFiles::OpenForRead(DataFileKind kind, std::string_vie
   const fs::path path = PathOf(kind, name);
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.valid()) {
-    if (errno == ENOENT) return Error(ErrorCode::kCorrupt, "the file " + path.string() + " is missing");
+    if (errno == ENOENT) return Error(ErrorCode::kCorrupt, "a data file is missing: " + path.filename().string());
     return SystemError("open " + path.string(), errno);
   }
   return file;

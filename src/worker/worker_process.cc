@@ -252,11 +252,8 @@ class WorkerProcess {
   void KeepState(const protocol::Run& run, protocol::Done& done) {
     const Result<void> reported = workspace_->Report();
     if (!reported.ok()) {
-      // Files and memory are kept together or not at all.
-      done.snapshot_error = reported.error().message;
-      done.status = kCrashed;
-      done.state = kRolledBack;
-      done.message = "the run's files cannot be stored: " + reported.error().message;
+      // Files and memory are saved together or not at all: the next run brings both.
+      done.snapshot_error = "the run's files cannot be stored: " + reported.error().message;
       return;
     }
     snapshotter_->Take(run.compact != 0, files_, done);

@@ -79,12 +79,14 @@ Error TooLarge(const std::string& what, std::uint64_t limit) {
 void ArchiveReader::Closer::operator()(struct archive* archive) const { archive_read_free(archive); }
 
 ArchiveReader::ArchiveReader(FileDescriptor file, std::uint64_t archive_bytes, ArchiveLimits limits,
-                             store::Store& store, ContentStore& contents)
+                             store::Store& store, ContentStore& contents,
+                             std::function<bool()> is_stopped)
     : file_(std::move(file)),
       archive_bytes_(archive_bytes),
       limits_(limits),
       store_(store),
-      contents_(contents) {}
+      contents_(contents),
+      is_stopped_(std::move(is_stopped)) {}
 
 ArchiveReader::~ArchiveReader() = default;
 
@@ -117,6 +119,7 @@ Result<ArchiveReader::Portion> ArchiveReader::Next() {
   Portion portion;
   const std::uint64_t begin = bytes_;
   while (portion.contents.size() < kPortionContents && bytes_ - begin < kPortionBytes) {
+    DORMOUSE_TRY(CheckNotStopped());
     archive_entry* entry = nullptr;
     const int status = archive_read_next_header(archive_.get(), &entry);
     if (status == ARCHIVE_EOF) {
@@ -186,7 +189,13 @@ Result<void> ArchiveReader::Take(archive_entry* entry, Portion& portion) {
   return {};
 }
 
+Result<void> ArchiveReader::CheckNotStopped() const {
+  if (is_stopped_ && is_stopped_()) return Error(ErrorCode::kUnavailable, "unpacking was stopped");
+  return {};
+}
+
 Result<void> ArchiveReader::Count(std::uint64_t bytes) {
+  DORMOUSE_TRY(CheckNotStopped());
   bytes_ += bytes;
   if (bytes_ > limits_.bytes) {
     return TooLarge("the archive unpacks to more bytes than a workspace may hold", limits_.bytes);

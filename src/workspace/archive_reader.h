@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,9 +33,10 @@ struct ArchiveLimits {
 
 class ArchiveReader {
  public:
-  // Takes the archive from the file's offset 0. Borrows `store` and `contents`.
+  // Takes the archive from the file's offset 0. Borrows `store` and `contents`. `is_stopped` is asked again and again,
+  // on the thread that reads; empty: never stopped.
   ArchiveReader(FileDescriptor file, std::uint64_t archive_bytes, ArchiveLimits limits,
-                store::Store& store, ContentStore& contents);
+                store::Store& store, ContentStore& contents, std::function<bool()> is_stopped = {});
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
@@ -44,7 +46,7 @@ class ArchiveReader {
     bool is_last = false;
   };
   // Reads on until the contents at hand are worth a commit. kInvalidRequest: not an archive that can be unpacked;
-  // kArchiveTooLarge: over a limit, or made to unpack to far more than it has.
+  // kArchiveTooLarge: over a limit, or made to unpack to far more than it has; kUnavailable: stopped, or out of memory.
   Result<Portion> Next();
   // After the last portion: what the archive holds, each path once.
   std::vector<store::TreeEntry> TakeEntries();
@@ -57,6 +59,7 @@ class ArchiveReader {
   Result<void> Take(archive_entry* entry, Portion& portion);
   Result<StagedContent> TakeFile(std::uint64_t announced);
   Result<void> Count(std::uint64_t bytes);
+  Result<void> CheckNotStopped() const;
   Error Invalid(const std::string& what) const;
   Error ReadError() const;
 
@@ -65,6 +68,7 @@ class ArchiveReader {
   const ArchiveLimits limits_;
   store::Store& store_;
   ContentStore& contents_;
+  const std::function<bool()> is_stopped_;
   std::unique_ptr<struct archive, Closer> archive_;
   std::map<std::string, store::TreeEntry> entries_;
   std::uint64_t seen_entries_ = 0;

@@ -65,7 +65,7 @@ class ArchiveReaderTest : public ::testing::Test {
   Result<std::vector<store::TreeEntry>> Read(const std::string& bytes) {
     FileDescriptor file(::memfd_create("archive", MFD_CLOEXEC));
     EXPECT_EQ(::pwrite(file.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
-    ArchiveReader reader(std::move(file), bytes.size(), limits_, *store_, *contents_);
+    ArchiveReader reader(std::move(file), bytes.size(), limits_, *store_, *contents_, is_stopped_);
     while (true) {
       DORMOUSE_ASSIGN(const ArchiveReader::Portion portion, reader.Next());
       ++portions_;
@@ -82,6 +82,7 @@ class ArchiveReaderTest : public ::testing::Test {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<ContentStore> contents_;
   ArchiveLimits limits_{1'000, 200u << 20};
+  std::function<bool()> is_stopped_;
   int portions_ = 0;
 };
 
@@ -149,6 +150,16 @@ TEST_F(ArchiveReaderTest, LimitsHold) {
   EXPECT_TRUE(Read(zeros).ok());
   limits_.harmless_bytes = 1u << 20;
   EXPECT_EQ(CodeOf(zeros), ErrorCode::kArchiveTooLarge);
+}
+
+TEST_F(ArchiveReaderTest, StopsWhenAsked) {
+  int asked = 0;
+  is_stopped_ = [&asked] { return ++asked > 20; };
+  EXPECT_EQ(CodeOf(Pack({{"big", std::string(6u << 20, 'x')}})), ErrorCode::kUnavailable);
+  EXPECT_EQ(asked, 21) << "within a file";
+  asked = 0;
+  EXPECT_EQ(CodeOf(Pack(std::vector<Entry>(30, Entry{"same", ""}))), ErrorCode::kUnavailable);
+  EXPECT_EQ(asked, 21) << "between files";
 }
 
 TEST_F(ArchiveReaderTest, ManyFilesComeInPortions) {

@@ -112,6 +112,10 @@ def test_javascript_and_typescript(client: Client) -> None:
         ("throw new TypeError('bad')", 1, "TypeError: bad"),
         ("Promise.reject(new Error('late'))", 1, "Error: late"),
         ("process.on('exit', (c) => console.error('at exit', c)); throw new Error('x')", 1, "at exit 1"),
+        ("process.on('beforeExit', () => { console.error('before'); process.exitCode = 6 })", 6, "before\n"),
+        ("process.on('beforeExit', () => { throw new Error('late') })", 1, "Error: late"),
+        ("process.on('beforeExit', () => console.error('no')); process.exit(2)", 2, ""),
+        ("process.exit = () => {}; process.emit = null", 1, "TypeError"),
     ],
 )
 def test_exit_codes_of_javascript(client: Client, code: str, exit_code: int, error: str) -> None:
@@ -119,6 +123,24 @@ def test_exit_codes_of_javascript(client: Client, code: str, exit_code: int, err
     assert run["exitCode"] == exit_code
     text = output(client, run["id"], "stderr")
     assert error in text and "cell-" not in text
+
+
+def test_before_exit_is_told_again_while_it_finds_work(client: Client) -> None:
+    code = (
+        "let left = 2;\n"
+        "process.on('beforeExit', (code) => {\n"
+        "  console.log('before', code, left);\n"
+        "  if (left-- > 0) setTimeout(() => console.log('worked'), 30);\n"
+        "  Promise.resolve().then(() => console.log('then'));\n"
+        "});\n"
+        "process.on('exit', () => console.log('exit'));\n"
+    )
+    run = finish(client, "node a.js", {"a.js": code})
+    assert run["exitCode"] == 0
+    assert output(client, run["id"]).split("\n") == [
+        *("before 0 2", "then", "worked", "before 0 1", "then", "worked"),
+        *("before 0 0", "then", "exit", ""),
+    ]
 
 
 def test_scripts_know_that_they_are_the_program(client: Client) -> None:

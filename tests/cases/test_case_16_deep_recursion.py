@@ -96,6 +96,24 @@ def test_python_catches_it_every_time(python: Context, between: Between) -> None
         assert python.value(code) == str(i + 1)
 
 
+def test_python_shows_both_ends_of_a_deep_traceback(python: Context) -> None:
+    deep = "import sys\nsys.setrecursionlimit(20_000)\ndef f(n): return f(n + 1)\nf(0)"
+    run = python.run(deep)
+    assert run.error_name == "RecursionError"
+    lines = run.traceback.splitlines()
+    assert lines[:3] == [
+        "Traceback (most recent call last):",
+        '  File "cell-1", line 4, in <module>',
+        "    f(0)",
+    ]
+    assert any("frames left out" in line for line in lines)
+    assert lines[-1] == "RecursionError: maximum recursion depth exceeded"
+    assert len(lines) < 50
+    run = python.run("sys.setrecursionlimit(1000)\nf(0)")
+    assert "Previous line repeated 9" in run.traceback, run.raw
+    assert "frames left out" not in run.traceback
+
+
 def test_javascript_catches_it_every_time(javascript: Context, between: Between) -> None:
     javascript.run("function f(n) { return f(n + 1) + 1; }").ok()
     for _ in range(5):

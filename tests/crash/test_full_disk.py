@@ -56,6 +56,12 @@ def test_a_run_that_cannot_be_saved_says_so(small_disk: Path) -> None:
         except ApiError as error:
             assert error.status in (500, 503, 507) and error.retryable
         assert server.client.http.get("/healthz").status_code == 200
+        # Files that find no room cost the run its durability, not the state it made.
+        before = context.run("x").result
+        run = context.run("open('g', 'wb').write(os.urandom(3_000_000)); y = x")
+        assert run.status == "ok" and run.state == "kept" and run.context["stale"], run.raw
+        assert "No space left" in run.context["staleReason"]
+        assert context.run("y").result == before
         os.unlink(filler)
         run = context.run("x").ok()
         assert run.result == ("2" if stale else "1") or run.result == "1"

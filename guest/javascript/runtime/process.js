@@ -7,7 +7,7 @@ import { EventEmitter } from "dormouse:emitter";
 import { argumentTypeError, codedError, systemError, unsupported } from "dormouse:errors";
 import { resolvePath } from "dormouse:files/path";
 import { state } from "dormouse:state";
-import { nextTick } from "dormouse:timers";
+import { activeResources, nextTick } from "dormouse:timers";
 import { utf8Decode } from "dormouse:native";
 
 const version = "v22.0.0";
@@ -200,6 +200,7 @@ Object.assign(process, {
     throw unsupported("process.kill", "Use process.exit() to end the run.");
   },
   nextTick,
+  getActiveResourcesInfo: activeResources,
   hrtime: Object.assign((previous) => {
     const now = monotonicNs();
     const time = [Number(now / 1000000000n), Number(now % 1000000000n)];

@@ -194,6 +194,14 @@ function fire(state, now) {
   state.callback.apply(state.handle, state.parameters);
 }
 
+// What keeps the run going, in node's words.
+export function activeResources() {
+  return [
+    ...pending.filter((state) => state.referenced).map(() => "Timeout"),
+    ...immediates.filter((immediate) => immediate.hasRef()).map(() => "Immediate"),
+  ];
+}
+
 export function dropTimers() {
   for (const state of pending) state.live = false;
   pending = [];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for the worker: runs engine.wasm under node's WASI, one Engine per context.
-import { readFileSync, readdirSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync, chmodSync, statSync, lstatSync } from "node:fs";
+import { readFileSync, readdirSync, openSync, writeFileSync, readSync, closeSync, mkdtempSync, mkdirSync, ftruncateSync, existsSync, cpSync, chmodSync, statSync, lstatSync, rmSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { WASI } from "node:wasi";
 import { tmpdir } from "node:os";
@@ -24,6 +24,7 @@ export class Engine {
   constructor(wasmPath, { rootfs, language = "javascript" } = {}) {
     this.language = language;
     this.root = mkdtempSync(join(tmpdir(), "engine-"));
+    process.once("exit", () => rmSync(this.root, { recursive: true, force: true }));
     for (const name of ["workspace", "tmp", "dev"]) mkdirSync(join(this.root, name));
     if (rootfs && existsSync(rootfs)) cpSync(rootfs, this.root, { recursive: true });
     const stream = (name) => openSync(join(this.root, "dev", name), "w+");

@@ -7,6 +7,7 @@ import linecache
 import sys
 import traceback
 from _json import encode_basestring
+from types import TracebackType
 
 from _dormouse import call_user, emit
 
@@ -21,6 +22,8 @@ LINE_LIMIT = 2_000
 # Lines of a traceback; what is longer loses its middle.
 HEAD_LINES = 200
 TAIL_LINES = 100
+# Frames at either end of a traceback that are looked at: each costs time, and a recursion has them by the million.
+END_FRAMES = 1_000
 
 _OWN_FILES = ("/usr/lib/python3.13/dormouse/",)
 # Beneath a cell that awaits at top level lie the event loop's frames, which the user did not call.
@@ -100,9 +103,36 @@ def _bounded_lines(lines):
     return [*lines[:HEAD_LINES], f"  … {left_out:,} lines left out …", *lines[-TAIL_LINES:]]
 
 
+class _ShortenedStack:
+    """A stack without its middle; shown in place of a traceback.StackSummary."""
+
+    def __init__(self, stack, left_out):
+        self._ends = stack[:END_FRAMES], stack[END_FRAMES:]
+        self._left_out = left_out
+
+    def format(self, **options):
+        head, tail = (traceback.StackSummary(end).format(**options) for end in self._ends)
+        return [*head, f"  … {self._left_out:,} frames left out …\n", *tail]
+
+
+def _without_middle(trace):
+    """A copy of a long traceback's two ends, and how many frames lay between; a short one is returned as it is."""
+    items = list(_frames_of(trace))
+    left_out = len(items) - 2 * END_FRAMES
+    if left_out <= 0:
+        return trace, 0
+    result = items[-END_FRAMES]
+    for item in reversed(items[:END_FRAMES]):
+        result = TracebackType(result, item.tb_frame, item.tb_lasti, item.tb_lineno)
+    return result, left_out
+
+
 def _format(error):
+    trace, left_out = _without_middle(error.__traceback__)
     try:
-        formatted = call_user(traceback.TracebackException, type(error), error, error.__traceback__)
+        formatted = call_user(traceback.TracebackException, type(error), error, trace)
+        if left_out:
+            formatted.stack = _ShortenedStack(formatted.stack, left_out)
         text = call_user("".join, formatted.format())
     except Exception as failure:
         text = f"{type(error).__name__}: {_message(error)}\n(its traceback could not be shown: {type(failure).__name__})"
