@@ -123,6 +123,11 @@ prototype.write = function write(text, offset, length, encoding) {
   this.set(bytes, at);
   return bytes.length;
 };
+// Node takes any Uint8Array.
+prototype.equals = function equals(other) {
+  if (!(other instanceof Uint8Array)) throw argumentTypeError("otherBuffer", "an instance of Buffer or Uint8Array", other);
+  return this === other || (this.length === other.length && Buffer.compare(this, other) === 0);
+};
 prototype[customSymbol] = function custom(depth, options) {
   const shown = Math.min(INSPECT_MAX_BYTES, this.length);
   let text = decode(this, "hex", 0, shown).replace(/..(?=.)/g, "$& ");
