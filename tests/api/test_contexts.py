@@ -170,10 +170,10 @@ def test_a_deleted_context_is_gone_but_the_workspace_stays(sandbox: Sandbox) -> 
 
 def test_a_context_may_start_in_a_directory_with_an_environment(sandbox: Sandbox) -> None:
     sandbox.client.post(f"{sandbox.path}/files/mkdir", {"path": "project/src", "parents": True})
-    context = sandbox.context("python", cwd="project/src", env={"MODE": "test", "SECRET": "s3"})
+    context = sandbox.context("python", cwd="project/src", env={"MODE": "test", "SECRET": "not to be told"})
     described = context.get()
     assert described["cwd"] == "/workspace/project/src"
-    assert described["envKeys"] == ["MODE", "SECRET"] and "s3" not in str(described)
+    assert described["envKeys"] == ["MODE", "SECRET"] and "not to be told" not in str(described)
     assert (
         context.value("import os; os.getcwd(), os.environ['MODE']")
         == "('/workspace/project/src', 'test')"

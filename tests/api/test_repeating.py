@@ -187,7 +187,7 @@ def test_errors_in_the_code_are_answers_and_refusals_are_not(sandbox: Sandbox) -
     assert keyed(sandbox.client, path, body, stopped).content == first.content
     refused = new_key()
     for _ in range(2):
-        answer = keyed(sandbox.client, path, {"code": "1", "language": "perl"}, refused)
+        answer = keyed(sandbox.client, path, {"code": "1", "language": "cobol"}, refused)
         assert answer.status_code == 400 and not replayed(answer)
     assert keyed(sandbox.client, path, {"code": "1", "language": "python"}, refused).is_success
 

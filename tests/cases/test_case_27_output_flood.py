@@ -6,7 +6,7 @@ import pytest
 from conftest import Between
 from quick.client import Context, Sandbox
 from quick.processes import status_of
-from quick.server import Server
+from quick.server import MEMORY_KIB, Server
 
 LIMIT = 1 << 20
 
@@ -20,14 +20,14 @@ def test_one_very_long_print(server: Server, python: Context) -> None:
     assert run.raw["stdoutTruncated"] is True and run.raw["stdoutBytes"] == 100_000_009
     assert run.stdout.startswith("headxxx") and run.stdout.endswith("xxxtail\n")
     assert LIMIT - 10 <= len(run.stdout) <= LIMIT + 200
-    assert server_memory_kib(server) < 400_000
+    assert server_memory_kib(server) < MEMORY_KIB
 
 
 def test_endless_prints_flow_through_flat_memory(server: Server, python: Context) -> None:
     run = python.run("while True: print('x' * 1000)", timeoutMs=1500)
     assert (run.status, run.state) == ("timeout", "kept")
     assert run.raw["stdoutTruncated"] is True and run.raw["stdoutBytes"] > LIMIT
-    assert server_memory_kib(server) < 400_000
+    assert server_memory_kib(server) < MEMORY_KIB
     assert python.value("1 + 1") == "2"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Between
 from quick.client import Sandbox
-from quick.server import DORMOUSE, Server
+from quick.server import DORMOUSE, MEMORY_KIB, Server
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 
@@ -109,4 +109,4 @@ def test_a_hundred_megabytes(server: Server, sandbox: Sandbox) -> None:
             digest.update(piece)
             size += len(piece)
     assert size == 100_000_000 and repr(digest.hexdigest()) == expected
-    assert int(status_of(server.pid)["VmRSS"].split()[0]) < 400_000
+    assert int(status_of(server.pid)["VmRSS"].split()[0]) < MEMORY_KIB

@@ -10,6 +10,7 @@ from typing import Any
 
 from quick.server import DORMOUSE, ENGINES
 
+WORKERS = "DORMOUSE_WORKER_EXECUTABLE"
 # 2 means wrong usage, 3 that the server refused or failed.
 OK, FAILED, USAGE, REFUSED = 0, 1, 2, 3
 
@@ -34,6 +35,8 @@ class Cli:
             "PATH": os.environ["PATH"],
             "HOME": "/nonexistent",
             "DORMOUSE_ENGINES": str(ENGINES),
+            # What scripts/sanitize sets for workers and the sanitizers.
+            **{n: v for n, v in os.environ.items() if n.endswith("SAN_OPTIONS") or n == WORKERS},
             **environment,
         }
 
