@@ -95,7 +95,7 @@ class Repl {
     if (name == "help") {
       WriteOut(kHelp);
     } else if (name == "snapshots" && FindContext()) {
-      PrintSnapshots(backend_, context_, false);
+      PrintSnapshots(backend_, context_, CommonArguments{});
     } else if (name == "rollback") {
       Rollback(argument);
     } else if (name == "fork" && FindContext()) {

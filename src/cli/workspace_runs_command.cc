@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workspace_runs_command.h"
 
-#include <boost/json/array.hpp>
 #include <chrono>
 #include <thread>
 
 #include "cli/interrupter.h"
 #include "cli/output.h"
 #include "cli/pack.h"
+#include "cli/report.h"
 #include "cli/resolve.h"
 #include "http/text.h"
 
@@ -161,48 +161,29 @@ int RunIt(Backend& backend, const CommonArguments& common, const WorkspaceRunsAr
   return ExitCodeOf(*ended);
 }
 
-void PrintRuns(const json::array& runs) {
-  std::vector<std::vector<std::string>> rows = {{"ID", "STATUS", "EXIT", "CREATED", "COMMAND"}};
-  for (const json::value& item : runs) {
-    if (!item.is_object()) continue;
-    const json::object& run = item.get_object();
-    rows.push_back({Cell(run, "id"), Cell(run, "status"), Cell(run, "exitCode"),
-                    Cell(run, "createdAt"), Cell(run, "command")});
-  }
-  PrintTable(rows);
-}
-
-int ListWorkspaceRuns(Backend& backend, const CommonArguments& common) {
-  const auto runs = ListAll(backend, std::string(kRuns));
-  if (!runs.ok()) return ReportError(runs.error(), common.json);
-  if (common.json) {
-    PrintJson(json::object{{"data", *runs}});
-  } else {
-    PrintRuns(*runs);
-  }
-  return kExitOk;
+std::vector<std::string> RunRow(const json::object& run) {
+  return {Cell(run, "id"), Cell(run, "status"), Cell(run, "exitCode"), Cell(run, "createdAt"),
+          Cell(run, "command")};
 }
 
 }  // namespace
 
 int WorkspaceRunsCommand(Backend& backend, const CommonArguments& common,
                          const WorkspaceRunsArguments& arguments) {
-  if (arguments.action == WorkspaceRunsAction::kRun) return RunIt(backend, common, arguments);
-  if (arguments.action == WorkspaceRunsAction::kList) return ListWorkspaceRuns(backend, common);
+  const Table table{{"ID", "STATUS", "EXIT", "CREATED", "COMMAND"}, RunRow};
   ApiRequest request{"GET", RunPath(arguments.run), {}};
-  if (arguments.action == WorkspaceRunsAction::kCancel) {
-    request = {"POST", RunPath(arguments.run, "/cancel"), json::object()};
+  switch (arguments.action) {
+    case WorkspaceRunsAction::kRun:
+      return RunIt(backend, common, arguments);
+    case WorkspaceRunsAction::kList:
+      return ReportList(ListAll(backend, std::string(kRuns)), common, table);
+    case WorkspaceRunsAction::kCancel:
+      request = {"POST", RunPath(arguments.run, "/cancel"), json::object()};
+      break;
+    case WorkspaceRunsAction::kGet:
+      break;
   }
-  auto answer = CallJson(backend, request);
-  if (!answer.ok()) return ReportError(answer.error(), common.json);
-  if (common.json) {
-    PrintJson(*answer);
-    return kExitOk;
-  }
-  const auto run = Unwrap(std::move(answer), "workspaceRun");
-  if (!run.ok()) return ReportError(run.error(), common.json);
-  PrintRuns(json::array{*run});
-  return kExitOk;
+  return ReportObject(CallJson(backend, request), "workspaceRun", common, table);
 }
 
 }  // namespace dormouse::cli
