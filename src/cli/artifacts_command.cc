@@ -48,7 +48,7 @@ int ArtifactsCommand(Backend& backend, const CommonArguments& common,
     case ArtifactsAction::kCreate:
       return InSandbox(backend, common, arguments);
     case ArtifactsAction::kDownload:
-      return Download(backend, path + "/download", arguments.local_file, common.json);
+      return Download(backend, path + "/download", arguments.local_file, common);
     case ArtifactsAction::kDelete:
       return ReportDone(CallJson(backend, {"DELETE", path, {}}), common);
     case ArtifactsAction::kGet:

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/progress.h"
 #include "common/result.h"
 
 namespace dormouse::cli {
@@ -24,6 +25,8 @@ struct ApiRequest {
   std::optional<boost::json::object> body;
   // In place of `body`: what can be read from this descriptor, as it is. Borrowed; -1: none.
   int upload = -1;
+  // Learns of each piece of the upload, or else of the answer. Borrowed; nullptr: none.
+  Progress* progress = nullptr;
 };
 
 class Backend {

@@ -65,7 +65,7 @@ class EmbeddedBackend : public Backend {
                    "the request is larger than " + std::to_string(admission.body_limit) + " bytes");
     }
     const auto strand = asio::make_strand(context_);
-    if (request.upload >= 0) DORMOUSE_TRY(ReadUpload(request.upload, admission, message));
+    if (request.upload >= 0) DORMOUSE_TRY(ReadUpload(request, admission, message));
     http::Response response =
         asio::co_spawn(strand, api_->Handle(std::move(message), std::move(admission)),
                        asio::use_future)
@@ -79,7 +79,7 @@ class EmbeddedBackend : public Backend {
       return {};
     }
     if (const auto* const file = std::get_if<http::FileBody>(&response.body)) {
-      return SendFile(*file, sink);
+      return SendFile(*file, request.progress, sink);
     }
     auto& stream = std::get<std::unique_ptr<http::BodyStream>>(response.body);
     while (auto piece = asio::co_spawn(strand, stream->Next(), asio::use_future).get()) {
@@ -89,14 +89,15 @@ class EmbeddedBackend : public Backend {
   }
 
  private:
-  Result<void> ReadUpload(int descriptor, const http::Admission& admission, http::Request& message) {
-    DORMOUSE_ASSIGN(service::Service::Upload upload,
-                    asio::co_spawn(context_, api_->BeginUpload(message, admission), asio::use_future)
-                        .get());
+  Result<void> ReadUpload(const ApiRequest& request, const http::Admission& admission,
+                          http::Request& message) {
+    DORMOUSE_ASSIGN(
+        service::Service::Upload upload,
+        asio::co_spawn(context_, api_->BeginUpload(message, admission), asio::use_future).get());
     std::vector<char> piece(kPieceBytes);
     std::uint64_t done_bytes = 0;
     while (true) {
-      const ssize_t length = ::read(descriptor, piece.data(), piece.size());
+      const ssize_t length = ::read(request.upload, piece.data(), piece.size());
       if (length < 0 && errno == EINTR) continue;
       if (length < 0) return SystemError("reading the file", errno);
       if (length == 0) break;
@@ -104,17 +105,20 @@ class EmbeddedBackend : public Backend {
       if (bytes.size() > upload.limit_bytes - done_bytes) return http::UploadTooLarge(upload);
       DORMOUSE_TRY(http::WriteUpload(upload.file, done_bytes, bytes));
       done_bytes += bytes.size();
+      if (request.progress != nullptr) request.progress->Add(bytes.size());
     }
     message.upload = std::make_shared<FileDescriptor>(std::move(upload.file));
     return {};
   }
 
-  static Result<void> SendFile(const http::FileBody& file, const Sink& sink) {
+  static Result<void> SendFile(const http::FileBody& file, Progress* progress, const Sink& sink) {
+    if (progress != nullptr) progress->Expect(file.length);
     std::string piece;
     for (std::uint64_t done = 0; done < file.length; done += piece.size()) {
       DORMOUSE_TRY(http::ReadContent(file.descriptor.get(), file.offset + done,
                                      std::min(kPieceBytes, file.length - done), piece));
       if (!sink(piece)) break;
+      if (progress != nullptr) progress->Add(piece.size());
     }
     return {};
   }

@@ -50,7 +50,7 @@ ApiRequest RequestFor(const std::string& files, const FilesArguments& arguments)
   }
 }
 
-Result<json::value> Write(Backend& backend, const std::string& files,
+Result<json::value> Write(Backend& backend, const std::string& files, const CommonArguments& common,
                           const FilesArguments& arguments) {
   const bool from_stdin = arguments.local_file.empty() || arguments.local_file == "-";
   FileDescriptor opened;
@@ -61,6 +61,9 @@ Result<json::value> Write(Backend& backend, const std::string& files,
   ApiRequest request{"PUT", files + "/content" + PathQuery(arguments.path), {}};
   if (arguments.parents) request.target += "&createParents=true";
   request.upload = from_stdin ? STDIN_FILENO : opened.get();
+  Progress progress("uploading", AudienceOf(common));
+  if (const auto size_bytes = BytesLeft(request.upload)) progress.Expect(*size_bytes);
+  request.progress = &progress;
   return CallJson(backend, request);
 }
 
@@ -82,9 +85,9 @@ int FilesCommand(Backend& backend, const CommonArguments& common, const FilesArg
                           FileTable());
     case FilesAction::kRead:
       return Download(backend, files + "/download" + PathQuery(arguments.path),
-                      arguments.local_file, common.json);
+                      arguments.local_file, common);
     case FilesAction::kWrite:
-      return ReportDone(Write(backend, files, arguments), common);
+      return ReportDone(Write(backend, files, common, arguments), common);
     default:
       return ReportDone(CallJson(backend, RequestFor(files, arguments)), common);
   }

@@ -60,7 +60,8 @@ Result<json::object> CreateRun(Backend& backend, const WorkspaceRunsArguments& a
   json::object body{{"command", CommandLine(arguments.command)},
                     {"keepSandbox", arguments.keep_sandbox}};
   json::array artifacts;
-  for (const std::string& path : arguments.artifacts) artifacts.push_back(json::object{{"path", path}});
+  for (const std::string& path : arguments.artifacts)
+    artifacts.push_back(json::object{{"path", path}});
   if (!artifacts.empty()) body["artifacts"] = std::move(artifacts);
   if (!arguments.sandbox.empty()) {
     DORMOUSE_ASSIGN(const std::string sandbox_id,
@@ -71,17 +72,28 @@ Result<json::object> CreateRun(Backend& backend, const WorkspaceRunsArguments& a
   return Unwrap(CallJson(backend, {"POST", std::string(kRuns), std::move(body)}), "workspaceRun");
 }
 
-Result<void> UploadAndStart(Backend& backend, const std::string& run_id, const PackedArchive& packed) {
-  const json::object announced{{"sha256", packed.digest.Hex()}, {"sizeBytes", packed.size_bytes}};
-  DORMOUSE_ASSIGN(const json::object transfer,
-                  Unwrap(CallJson(backend, {"POST", RunPath(run_id, "/archive-transfer"), announced}),
-                         "transfer"));
-  ApiRequest upload{"PUT", TextOf(transfer, "uploadUrl"), {}};
+Result<void> Upload(Backend& backend, const std::string& url, const PackedArchive& packed,
+                    Progress::Audience audience) {
+  Progress progress("uploading", audience);
+  progress.Expect(packed.size_bytes);
+  ApiRequest upload{"PUT", url, {}};
   upload.upload = packed.file.get();
-  DORMOUSE_TRY(backend.Send(upload, [](std::string_view) { return true; }));
+  upload.progress = &progress;
+  return backend.Send(upload, [](std::string_view) { return true; });
+}
+
+Result<void> UploadAndStart(Backend& backend, const std::string& run_id,
+                            const PackedArchive& packed, Progress::Audience audience) {
+  const json::object announced{{"sha256", packed.digest.Hex()}, {"sizeBytes", packed.size_bytes}};
+  DORMOUSE_ASSIGN(
+      const json::object transfer,
+      Unwrap(CallJson(backend, {"POST", RunPath(run_id, "/archive-transfer"), announced}),
+             "transfer"));
+  DORMOUSE_TRY(Upload(backend, TextOf(transfer, "uploadUrl"), packed, audience));
   json::object finalize = announced;
   finalize["uploadId"] = TextOf(transfer, "id");
-  DORMOUSE_TRY(CallJson(backend, {"POST", RunPath(run_id, "/archive/finalize"), std::move(finalize)}));
+  DORMOUSE_TRY(
+      CallJson(backend, {"POST", RunPath(run_id, "/archive/finalize"), std::move(finalize)}));
   DORMOUSE_TRY(CallJson(backend, {"POST", RunPath(run_id, "/start"), json::object()}));
   return {};
 }
@@ -103,7 +115,9 @@ Result<json::object> Follow(Backend& backend, const std::string& run_id, bool pr
           if (prints && type == "stdout") WriteOut(TextOf(event, "data"));
           if (prints && type == "stderr") WriteErr(TextOf(event, "data"));
           if (prints && type == "artifact_collected") {
-            WriteErr(Styled(Style::kDim, "[artifact " + Cell(event, "artifactId") + " " + Cell(event, "path") + "]") + "\n");
+            WriteErr(Styled(Style::kDim, "[artifact " + Cell(event, "artifactId") + " " +
+                                             Cell(event, "path") + "]") +
+                     "\n");
           }
           const json::value* const run = event.if_contains("workspaceRun");
           if (type == "terminal" && run != nullptr && run->is_object()) ended = run->get_object();
@@ -129,15 +143,17 @@ void PrintEnd(const json::object& run) {
                "\n");
     }
   }
-  if (TextOf(run, "status") == "succeeded" || TextOf(run, "failureReason") == "command_exit") return;
+  if (TextOf(run, "status") == "succeeded" || TextOf(run, "failureReason") == "command_exit")
+    return;
   const std::string reason = TextOf(run, "failureReason");
   WriteErr(Styled(Style::kError, "dormouse: the run is " + TextOf(run, "status") +
                                      (reason.empty() ? "" : " (" + reason + ")")) +
            "\n");
 }
 
-int RunIt(Backend& backend, const CommonArguments& common, const WorkspaceRunsArguments& arguments) {
-  const auto packed = Pack(arguments.source);
+int RunIt(Backend& backend, const CommonArguments& common,
+          const WorkspaceRunsArguments& arguments) {
+  const auto packed = Pack(arguments.source, AudienceOf(common));
   if (!packed.ok()) return ReportError(packed.error(), common.json);
   const auto created = CreateRun(backend, arguments);
   if (!created.ok()) return ReportError(created.error(), common.json);
@@ -146,7 +162,7 @@ int RunIt(Backend& backend, const CommonArguments& common, const WorkspaceRunsAr
     (void)CallJson(backend, {"POST", RunPath(run_id, "/cancel"), json::object()});
   };
   const Interrupter interrupter(cancel);
-  const auto started = UploadAndStart(backend, run_id, *packed);
+  const auto started = UploadAndStart(backend, run_id, *packed, AudienceOf(common));
   if (!started.ok()) {
     cancel();
     return ReportError(started.error(), common.json);

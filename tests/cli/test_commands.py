@@ -2,30 +2,11 @@
 """The command, through a server and without one: what it prints and how it ends."""
 
 import json
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from quick.cli import FAILED, OK, REFUSED, USAGE, Cli
-from quick.server import Server
-
-
-@pytest.fixture(scope="module", params=["server", "embedded"])
-def cli(
-    request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cli]:
-    if request.param == "server":
-        yield Cli(server.data)
-    else:
-        yield Cli(tmp_path_factory.mktemp("embedded") / "data")
-
-
-@pytest.fixture
-def box() -> str:
-    """A sandbox name of this test's own."""
-    return f"box-{uuid.uuid4().hex[:8]}"
 
 
 def test_state_lives_between_commands(cli: Cli, box: str) -> None:

@@ -37,14 +37,14 @@ class Cli:
             **environment,
         }
 
+    def command(self, *arguments: str) -> list[str]:
+        data = [] if self.data is None else ["--data", str(self.data)]
+        return [str(DORMOUSE), *data, *arguments]
+
     def __call__(self, *arguments: str, stdin: str | bytes = b"") -> Ended:
-        command = [str(DORMOUSE)]
-        if self.data is not None:
-            command += ["--data", str(self.data)]
-        command += arguments
         given = stdin.encode() if isinstance(stdin, str) else stdin
         ended = subprocess.run(
-            command,
+            self.command(*arguments),
             input=given,
             capture_output=True,
             timeout=120,
