@@ -9,6 +9,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ class Backend {
   virtual ~Backend() = default;
   // One line for people: which server or directory is used.
   virtual std::string Description() const = 0;
+  // The data directory of a service in this process, which ends with the command: memory that could
+  // not be saved there is lost then. Empty: a server holds the contexts.
+  virtual std::filesystem::path OwnDirectory() const { return {}; }
   // Hands a successful answer's body to `sink`, as it arrives. An error answer is returned, not
   // handed over.
   virtual Result<void> Send(const ApiRequest& request, const Sink& sink) = 0;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/disk_space.h"
 #include "common/random_id.h"
 #include "http/api.h"
 #include "http/file_content.h"
@@ -27,9 +28,17 @@ namespace asio = boost::asio;
 constexpr int kThreads = 2;
 constexpr std::uint64_t kPieceBytes = 256 << 10;
 
+// A full disk is named, since it is one of this machine.
+Error WithDisk(Error error, const std::filesystem::path& directory) {
+  if (error.code == ErrorCode::kStorageFull) {
+    error.message += "; nothing of this was saved; " + DescribeDisk(directory);
+  }
+  return error;
+}
+
 class EmbeddedBackend : public Backend {
  public:
-  explicit EmbeddedBackend(std::string directory) : directory_(std::move(directory)) {}
+  explicit EmbeddedBackend(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   Result<void> Open(service::Config config) {
     DORMOUSE_ASSIGN(service_, service::Service::Open(context_.get_executor(), config));
@@ -49,9 +58,17 @@ class EmbeddedBackend : public Backend {
     service_.reset();
   }
 
-  std::string Description() const override { return "data directory " + directory_; }
+  std::string Description() const override { return "data directory " + directory_.string(); }
+  std::filesystem::path OwnDirectory() const override { return directory_; }
 
   Result<void> Send(const ApiRequest& request, const Sink& sink) override {
+    auto sent = Handle(request, sink);
+    if (!sent.ok()) return WithDisk(std::move(sent).error(), directory_);
+    return sent;
+  }
+
+ private:
+  Result<void> Handle(const ApiRequest& request, const Sink& sink) {
     http::Request message;
     message.id = "req_" + RandomId(24);
     message.method = request.method;
@@ -88,7 +105,6 @@ class EmbeddedBackend : public Backend {
     return {};
   }
 
- private:
   Result<void> ReadUpload(const ApiRequest& request, const http::Admission& admission,
                           http::Request& message) {
     DORMOUSE_ASSIGN(
@@ -123,7 +139,7 @@ class EmbeddedBackend : public Backend {
     return {};
   }
 
-  const std::string directory_;
+  const std::filesystem::path directory_;
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_ =
       asio::make_work_guard(context_);
@@ -135,8 +151,10 @@ class EmbeddedBackend : public Backend {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> MakeEmbeddedBackend(service::Config config) {
-  auto backend = std::make_unique<EmbeddedBackend>(config.data_directory.string());
-  DORMOUSE_TRY(backend->Open(std::move(config)));
+  auto backend = std::make_unique<EmbeddedBackend>(config.data_directory);
+  if (auto opened = backend->Open(std::move(config)); !opened.ok()) {
+    return WithDisk(std::move(opened).error(), backend->OwnDirectory());
+  }
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -10,7 +10,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 TEST(Progress, ALineHasBarPercentageBytesAndRate) {
   EXPECT_EQ(ProgressLine("uploading", 25 * kMiB, 100 * kMiB, 0.5, 80),
-            "uploading  [######......................]   25%  25.0 MiB of 100.0 MiB  50.0 MiB/s");
+            "uploading  [######...................]   25%  25.0 MiB of 100.0 MiB  50.0 MiB/s");
 }
 
 TEST(Progress, WithoutATotalThereIsNoPercentage) {

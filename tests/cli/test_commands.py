@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quick.cli import FAILED, OK, REFUSED, USAGE, Cli
+from quick.cli import FAILED, NOT_SAVED, OK, REFUSED, USAGE, Cli
 
 
 def test_state_lives_between_commands(cli: Cli, box: str) -> None:
@@ -274,7 +274,7 @@ def test_repl_javascript(cli: Cli, box: str) -> None:
 
 def test_an_exit_that_costs_the_state_says_so(cli: Cli, box: str) -> None:
     ended = cli("run", "-s", box, "-c", "kept = 1; import os; os._exit(0)")
-    assert ended.code == OK and "state rolled back" in ended.err
+    assert ended.code == NOT_SAVED and "state rolled back" in ended.err
     assert cli("run", "-s", box, "-c", "kept").code == FAILED
 
 

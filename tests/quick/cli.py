@@ -10,8 +10,8 @@ from typing import Any
 
 from quick.server import DORMOUSE, ENGINES
 
-# 2 means wrong usage, 3 that the server refused or failed.
-OK, FAILED, USAGE, REFUSED = 0, 1, 2, 3
+# 2 means wrong usage, 3 that the server refused or failed, 4 that the code's success was not saved.
+OK, FAILED, USAGE, REFUSED, NOT_SAVED = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
