@@ -149,10 +149,4 @@ struct Arguments {
 // What to do, or the exit code after help or a complaint was printed.
 std::variant<Arguments, int> ParseArguments(int argc, char** argv);
 
-// "250ms", "1.5s", "2m", "1h", "7d"; a bare number is seconds. Nothing for anything else and for
-// less than 1 ms.
-std::optional<std::int64_t> ParseDurationMs(const std::string& text);
-// A number with the unit K, M or G (of 1024), or none.
-std::optional<std::int64_t> ParseBytes(const std::string& text);
-
 }  // namespace dormouse::cli

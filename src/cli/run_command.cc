@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxInputBytes = 256u << 20;
 std::string LanguageOfFile(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   if (extension == ".js" || extension == ".mjs" || extension == ".cjs") return "javascript";
-  if (extension == ".ts" || extension == ".mts") return "typescript";
+  if (extension == ".ts" || extension == ".mts" || extension == ".cts") return "typescript";
   if (extension == ".pl") return "perl";
   if (extension == ".rb") return "ruby";
   return "python";
