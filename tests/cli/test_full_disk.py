@@ -138,6 +138,20 @@ def test_a_server_holds_what_it_could_not_save(disk: Disk) -> None:
         server.close()
 
 
+def test_a_workspace_run_that_cannot_be_saved_fails(disk: Disk, tmp_path: Path) -> None:
+    cli = Cli(disk.root / "data")
+    assert cli("run", "-c", "1").code == OK
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "a.py").write_text("import os\nbig = os.urandom(8_000_000)\nopen('out', 'w').write('1')\n")
+    disk.fill(room=4 << 20)
+    ended = cli("workspace-runs", "run", str(project), "-a", "out", "--", "python", "a.py")
+    assert ended.code == REFUSED, ended
+    assert "what the program did could not be saved: " in ended.err and "No space left" in ended.err
+    disk.free()
+    assert cli("workspace-runs", "run", str(project), "-a", "out", "--", "python", "a.py").code == OK
+
+
 def test_results_that_cannot_be_written(cli: Cli, box: str, tmp_path: Path) -> None:
     with open("/dev/full", "wb") as full:
         for arguments in (
