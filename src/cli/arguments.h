@@ -11,12 +11,14 @@
 
 namespace dormouse::cli {
 
-// Exit codes of every command; `run` also passes on what the code's own exit() asked for, 1 to 125.
+// Exit codes of every command; `run` also passes on what the code's own exit() asked for, 1 to 125,
+// and `workspace-runs run` what the command ended with.
 enum ExitCode : int {
   kExitOk = 0,
   kExitRunError = 1,     // the code raised, was stopped or crashed
   kExitUsage = 2,        // the command line is wrong
-  kExitServerError = 3,  // the server refused, failed or cannot be reached
+  kExitServerError = 3,  // the server refused, failed or cannot be reached; a local file likewise
+  kExitNotSaved = 4,     // the code ended well, but what it did, or earlier state, is not saved
 };
 
 // Where the API is, and how results are shown.
@@ -115,10 +117,10 @@ struct ArtifactsArguments {
   enum class Action { kList, kCreate, kGet, kDownload, kDelete };
   Action action = Action::kList;
   std::string sandbox = "default";
-  std::string artifact;    // art_…
-  std::string path;        // kCreate: the file in the sandbox
-  std::string name;        // kCreate
-  std::string local_file;  // kDownload: where to write; empty or "-": standard output
+  std::string artifact;     // art_…
+  std::string path;         // kCreate: the file in the sandbox
+  std::string name;         // kCreate
+  std::string local_file;   // kDownload: where to write; empty or "-": standard output
   bool historical = false;  // kList: also deleted ones
 };
 
@@ -146,11 +148,5 @@ struct Arguments {
 
 // What to do, or the exit code after help or a complaint was printed.
 std::variant<Arguments, int> ParseArguments(int argc, char** argv);
-
-// "250ms", "1.5s", "2m", "1h", "7d"; a bare number is seconds. Nothing for anything else and for
-// less than 1 ms.
-std::optional<std::int64_t> ParseDurationMs(const std::string& text);
-// A number with the unit K, M or G (of 1024), or none.
-std::optional<std::int64_t> ParseBytes(const std::string& text);
 
 }  // namespace dormouse::cli

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/quantities.h"
+
 namespace dormouse::cli {
 namespace {
 

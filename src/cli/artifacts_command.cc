@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/artifacts_command.h"
 
-#include <boost/json/array.hpp>
-
 #include "cli/download.h"
 #include "cli/output.h"
+#include "cli/report.h"
 #include "cli/resolve.h"
 #include "http/text.h"
 
@@ -14,68 +13,48 @@ namespace {
 namespace json = boost::json;
 using ArtifactsAction = ArtifactsArguments::Action;
 
-void PrintArtifacts(const json::array& artifacts) {
-  std::vector<std::vector<std::string>> rows = {{"ID", "BYTES", "TYPE", "CREATED", "NAME"}};
-  for (const json::value& item : artifacts) {
-    if (!item.is_object()) continue;
-    const json::object& artifact = item.get_object();
-    const bool deleted = artifact.contains("deletedAt");
-    rows.push_back({Cell(artifact, "id"), Cell(artifact, "sizeBytes"),
-                    Cell(artifact, "contentType"), Cell(artifact, "createdAt"),
-                    Cell(artifact, "name") + (deleted ? " (deleted)" : "")});
-  }
-  PrintTable(rows);
+std::vector<std::string> ArtifactRow(const json::object& artifact) {
+  const bool deleted = artifact.contains("deletedAt");
+  return {Cell(artifact, "id"), Cell(artifact, "sizeBytes"), Cell(artifact, "contentType"),
+          Cell(artifact, "createdAt"), Cell(artifact, "name") + (deleted ? " (deleted)" : "")};
 }
 
-int ListArtifacts(Backend& backend, const CommonArguments& common, const ArtifactsArguments& arguments) {
+Table ArtifactTable() { return {{"ID", "BYTES", "TYPE", "CREATED", "NAME"}, ArtifactRow}; }
+
+// Lists the artifacts of a sandbox, or makes one there.
+int InSandbox(Backend& backend, const CommonArguments& common,
+              const ArtifactsArguments& arguments) {
   const auto sandbox_id = ResolveSandbox(backend, arguments.sandbox, Missing::kFail);
   if (!sandbox_id.ok()) return ReportError(sandbox_id.error(), common.json);
-  const auto artifacts = ListAll(backend, SandboxPath(*sandbox_id, "/artifacts"),
-                                 arguments.historical ? "include=historical" : "");
-  if (!artifacts.ok()) return ReportError(artifacts.error(), common.json);
-  if (common.json) {
-    PrintJson(json::object{{"data", *artifacts}});
-  } else {
-    PrintArtifacts(*artifacts);
+  const std::string artifacts = SandboxPath(*sandbox_id, "/artifacts");
+  if (arguments.action == ArtifactsAction::kList) {
+    const std::string filter = arguments.historical ? "include=historical" : "";
+    return ReportList(ListAll(backend, artifacts, filter), common, ArtifactTable());
   }
-  return kExitOk;
-}
-
-Result<ApiRequest> RequestFor(Backend& backend, const ArtifactsArguments& arguments,
-                              const std::string& path) {
-  if (arguments.action != ArtifactsAction::kCreate) {
-    return ApiRequest{arguments.action == ArtifactsAction::kDelete ? "DELETE" : "GET", path, {}};
-  }
-  DORMOUSE_ASSIGN(const std::string sandbox_id,
-                  ResolveSandbox(backend, arguments.sandbox, Missing::kFail));
   json::object body{{"path", arguments.path}};
   if (!arguments.name.empty()) body["name"] = arguments.name;
-  return ApiRequest{"POST", SandboxPath(sandbox_id, "/artifacts"), std::move(body)};
+  return ReportObject(CallJson(backend, {"POST", artifacts, std::move(body)}), "artifact", common,
+                      PrintId);
 }
 
 }  // namespace
 
 int ArtifactsCommand(Backend& backend, const CommonArguments& common,
                      const ArtifactsArguments& arguments) {
-  if (arguments.action == ArtifactsAction::kList) return ListArtifacts(backend, common, arguments);
   const std::string path =
       "/v1/artifacts/" + http::PercentEncode(arguments.artifact, http::Slash::kEncode);
-  if (arguments.action == ArtifactsAction::kDownload) {
-    return Download(backend, path + "/download", arguments.local_file, common.json);
+  switch (arguments.action) {
+    case ArtifactsAction::kList:
+    case ArtifactsAction::kCreate:
+      return InSandbox(backend, common, arguments);
+    case ArtifactsAction::kDownload:
+      return Download(backend, path + "/download", arguments.local_file, common);
+    case ArtifactsAction::kDelete:
+      return ReportDone(CallJson(backend, {"DELETE", path, {}}), common);
+    case ArtifactsAction::kGet:
+      break;
   }
-  const auto request = RequestFor(backend, arguments, path);
-  if (!request.ok()) return ReportError(request.error(), common.json);
-  auto answer = CallJson(backend, *request);
-  if (!answer.ok()) return ReportError(answer.error(), common.json);
-  if (common.json) {
-    PrintJson(*answer);
-    return kExitOk;
-  }
-  const auto artifact = Unwrap(std::move(answer), "artifact");
-  if (!artifact.ok()) return ReportError(artifact.error(), common.json);
-  if (arguments.action == ArtifactsAction::kCreate) WriteOut(TextOf(*artifact, "id") + "\n");
-  if (arguments.action == ArtifactsAction::kGet) PrintArtifacts(json::array{*artifact});
-  return kExitOk;
+  return ReportObject(CallJson(backend, {"GET", path, {}}), "artifact", common, ArtifactTable());
 }
 
 }  // namespace dormouse::cli

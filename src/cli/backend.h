@@ -9,11 +9,13 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "cli/progress.h"
 #include "common/result.h"
 
 namespace dormouse::cli {
@@ -24,6 +26,8 @@ struct ApiRequest {
   std::optional<boost::json::object> body;
   // In place of `body`: what can be read from this descriptor, as it is. Borrowed; -1: none.
   int upload = -1;
+  // Learns of each piece of the upload, or else of the answer. Borrowed; nullptr: none.
+  Progress* progress = nullptr;
 };
 
 class Backend {
@@ -34,6 +38,9 @@ class Backend {
   virtual ~Backend() = default;
   // One line for people: which server or directory is used.
   virtual std::string Description() const = 0;
+  // The data directory of a service in this process, which ends with the command: memory that could
+  // not be saved there is lost then. Empty: a server holds the contexts.
+  virtual std::filesystem::path OwnDirectory() const { return {}; }
   // Hands a successful answer's body to `sink`, as it arrives. An error answer is returned, not
   // handed over.
   virtual Result<void> Send(const ApiRequest& request, const Sink& sink) = 0;

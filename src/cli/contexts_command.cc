@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/contexts_command.h"
 
-#include <boost/json/array.hpp>
-
 #include "cli/output.h"
+#include "cli/report.h"
 
 namespace dormouse::cli {
 namespace {
@@ -21,36 +20,34 @@ std::string StateOf(const json::object& context) {
   return Cell(context, "resident") == "true" ? "resident" : "dormant";
 }
 
-void AddRow(std::vector<std::vector<std::string>>& rows, const json::object& context) {
+std::vector<std::string> ContextRow(const json::object& context) {
   const json::value* const snapshot = context.if_contains("snapshot");
   const bool has_snapshot = snapshot != nullptr && snapshot->is_object();
-  rows.push_back({Cell(context, "id"), Cell(context, "name"), Cell(context, "binding"),
-                  StateOf(context), Cell(context, "executions"),
-                  has_snapshot ? Cell(snapshot->get_object(), "generation") : "-",
-                  has_snapshot ? BytesCell(snapshot->get_object(), "storedBytes") : "-",
-                  Cell(context, "lastUsedAt")});
+  return {Cell(context, "id"),
+          Cell(context, "name"),
+          Cell(context, "binding"),
+          StateOf(context),
+          Cell(context, "executions"),
+          has_snapshot ? Cell(snapshot->get_object(), "generation") : "-",
+          has_snapshot ? BytesCell(snapshot->get_object(), "storedBytes") : "-",
+          Cell(context, "lastUsedAt")};
 }
 
-void PrintContexts(const json::array& contexts) {
-  std::vector<std::vector<std::string>> rows = {
-      {"ID", "NAME", "BINDING", "STATE", "RUNS", "GENERATION", "STORED", "LAST USED"}};
-  for (const json::value& context : contexts) {
-    if (context.is_object()) AddRow(rows, context.get_object());
-  }
-  PrintTable(rows);
+Table ContextTable() {
+  return {{"ID", "NAME", "BINDING", "STATE", "RUNS", "GENERATION", "STORED", "LAST USED"},
+          ContextRow};
+}
+
+std::vector<std::string> SnapshotRow(const json::object& snapshot) {
+  return {Cell(snapshot, "generation"), Cell(snapshot, "executions"),
+          BytesCell(snapshot, "storedBytes"), Cell(snapshot, "takenAt")};
 }
 
 int ListContexts(Backend& backend, const CommonArguments& common, const std::string& sandbox) {
   const auto sandbox_id = ResolveSandbox(backend, sandbox, Missing::kFail);
   if (!sandbox_id.ok()) return ReportError(sandbox_id.error(), common.json);
-  const auto contexts = ListAll(backend, SandboxPath(*sandbox_id, "/code/contexts"));
-  if (!contexts.ok()) return ReportError(contexts.error(), common.json);
-  if (common.json) {
-    PrintJson(json::object{{"data", *contexts}});
-  } else {
-    PrintContexts(*contexts);
-  }
-  return kExitOk;
+  return ReportList(ListAll(backend, SandboxPath(*sandbox_id, "/code/contexts")), common,
+                    ContextTable());
 }
 
 Result<ApiRequest> CreateRequest(Backend& backend, const ContextsArguments& arguments) {
@@ -91,44 +88,25 @@ Result<ApiRequest> RequestFor(Backend& backend, const ContextsArguments& argumen
 
 }  // namespace
 
-int PrintSnapshots(Backend& backend, const ResolvedContext& context, bool json_wanted) {
-  const auto snapshots = ListUnpaged(backend, ContextPath(context, "/snapshots"));
-  if (!snapshots.ok()) return ReportError(snapshots.error(), json_wanted);
-  if (json_wanted) {
-    PrintJson(json::object{{"data", *snapshots}});
-    return kExitOk;
-  }
-  std::vector<std::vector<std::string>> rows = {{"GENERATION", "RUNS", "STORED", "TAKEN"}};
-  for (const json::value& item : *snapshots) {
-    if (!item.is_object()) continue;
-    const json::object& snapshot = item.get_object();
-    rows.push_back({Cell(snapshot, "generation"), Cell(snapshot, "executions"),
-                    BytesCell(snapshot, "storedBytes"), Cell(snapshot, "takenAt")});
-  }
-  PrintTable(rows);
-  return kExitOk;
+int PrintSnapshots(Backend& backend, const ResolvedContext& context,
+                   const CommonArguments& common) {
+  return ReportList(ListUnpaged(backend, ContextPath(context, "/snapshots")), common,
+                    {{"GENERATION", "RUNS", "STORED", "TAKEN"}, SnapshotRow});
 }
 
 int ContextsCommand(Backend& backend, const CommonArguments& common,
                     const ContextsArguments& arguments) {
-  if (arguments.action == ContextsAction::kList) return ListContexts(backend, common, arguments.where.sandbox);
+  if (arguments.action == ContextsAction::kList) {
+    return ListContexts(backend, common, arguments.where.sandbox);
+  }
   if (arguments.action == ContextsAction::kSnapshots) {
     const auto context = ResolveContext(backend, arguments.where, Missing::kFail, "");
     if (!context.ok()) return ReportError(context.error(), common.json);
-    return PrintSnapshots(backend, *context, common.json);
+    return PrintSnapshots(backend, *context, common);
   }
   const auto request = RequestFor(backend, arguments);
   if (!request.ok()) return ReportError(request.error(), common.json);
-  auto answer = CallJson(backend, *request);
-  if (!answer.ok()) return ReportError(answer.error(), common.json);
-  if (common.json) {
-    PrintJson(*answer);
-    return kExitOk;
-  }
-  const auto context = Unwrap(std::move(answer), "context");
-  if (!context.ok()) return ReportError(context.error(), common.json);
-  PrintContexts(json::array{*context});
-  return kExitOk;
+  return ReportObject(CallJson(backend, *request), "context", common, ContextTable());
 }
 
 }  // namespace dormouse::cli

@@ -11,6 +11,6 @@ int ContextsCommand(Backend& backend, const CommonArguments& common,
                     const ContextsArguments& arguments);
 
 // The states that `context` can be rolled back to.
-int PrintSnapshots(Backend& backend, const ResolvedContext& context, bool json);
+int PrintSnapshots(Backend& backend, const ResolvedContext& context, const CommonArguments& common);
 
 }  // namespace dormouse::cli

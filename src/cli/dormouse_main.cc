@@ -77,5 +77,11 @@ int main(int argc, char** argv) {
   spdlog::set_level(spdlog::level::err);
   const auto parsed = dormouse::cli::ParseArguments(argc, argv);
   if (const int* const exit_code = std::get_if<int>(&parsed)) return *exit_code;
-  return dormouse::cli::Run(std::get<dormouse::cli::Arguments>(parsed));
+  const auto& arguments = std::get<dormouse::cli::Arguments>(parsed);
+  const int exit_code = dormouse::cli::Run(arguments);
+  const int failure = dormouse::cli::OutputFailure();
+  if (failure == 0 || exit_code != dormouse::cli::kExitOk) return exit_code;
+  // A result that nobody got is no success.
+  return dormouse::cli::ReportError(dormouse::SystemError("writing standard output", failure),
+                                    arguments.common.json);
 }

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/disk_space.h"
 #include "common/random_id.h"
 #include "http/api.h"
 #include "http/file_content.h"
@@ -27,9 +28,17 @@ namespace asio = boost::asio;
 constexpr int kThreads = 2;
 constexpr std::uint64_t kPieceBytes = 256 << 10;
 
+// A full disk is named, since it is one of this machine.
+Error WithDisk(Error error, const std::filesystem::path& directory) {
+  if (error.code == ErrorCode::kStorageFull) {
+    error.message += "; nothing of this was saved; " + DescribeDisk(directory);
+  }
+  return error;
+}
+
 class EmbeddedBackend : public Backend {
  public:
-  explicit EmbeddedBackend(std::string directory) : directory_(std::move(directory)) {}
+  explicit EmbeddedBackend(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   Result<void> Open(service::Config config) {
     DORMOUSE_ASSIGN(service_, service::Service::Open(context_.get_executor(), config));
@@ -49,9 +58,17 @@ class EmbeddedBackend : public Backend {
     service_.reset();
   }
 
-  std::string Description() const override { return "data directory " + directory_; }
+  std::string Description() const override { return "data directory " + directory_.string(); }
+  std::filesystem::path OwnDirectory() const override { return directory_; }
 
   Result<void> Send(const ApiRequest& request, const Sink& sink) override {
+    auto sent = Handle(request, sink);
+    if (!sent.ok()) return WithDisk(std::move(sent).error(), directory_);
+    return sent;
+  }
+
+ private:
+  Result<void> Handle(const ApiRequest& request, const Sink& sink) {
     http::Request message;
     message.id = "req_" + RandomId(24);
     message.method = request.method;
@@ -65,7 +82,7 @@ class EmbeddedBackend : public Backend {
                    "the request is larger than " + std::to_string(admission.body_limit) + " bytes");
     }
     const auto strand = asio::make_strand(context_);
-    if (request.upload >= 0) DORMOUSE_TRY(ReadUpload(request.upload, admission, message));
+    if (request.upload >= 0) DORMOUSE_TRY(ReadUpload(request, admission, message));
     http::Response response =
         asio::co_spawn(strand, api_->Handle(std::move(message), std::move(admission)),
                        asio::use_future)
@@ -79,7 +96,7 @@ class EmbeddedBackend : public Backend {
       return {};
     }
     if (const auto* const file = std::get_if<http::FileBody>(&response.body)) {
-      return SendFile(*file, sink);
+      return SendFile(*file, request.progress, sink);
     }
     auto& stream = std::get<std::unique_ptr<http::BodyStream>>(response.body);
     while (auto piece = asio::co_spawn(strand, stream->Next(), asio::use_future).get()) {
@@ -88,15 +105,15 @@ class EmbeddedBackend : public Backend {
     return {};
   }
 
- private:
-  Result<void> ReadUpload(int descriptor, const http::Admission& admission, http::Request& message) {
-    DORMOUSE_ASSIGN(service::Service::Upload upload,
-                    asio::co_spawn(context_, api_->BeginUpload(message, admission), asio::use_future)
-                        .get());
+  Result<void> ReadUpload(const ApiRequest& request, const http::Admission& admission,
+                          http::Request& message) {
+    DORMOUSE_ASSIGN(
+        service::Service::Upload upload,
+        asio::co_spawn(context_, api_->BeginUpload(message, admission), asio::use_future).get());
     std::vector<char> piece(kPieceBytes);
     std::uint64_t done_bytes = 0;
     while (true) {
-      const ssize_t length = ::read(descriptor, piece.data(), piece.size());
+      const ssize_t length = ::read(request.upload, piece.data(), piece.size());
       if (length < 0 && errno == EINTR) continue;
       if (length < 0) return SystemError("reading the file", errno);
       if (length == 0) break;
@@ -104,22 +121,25 @@ class EmbeddedBackend : public Backend {
       if (bytes.size() > upload.limit_bytes - done_bytes) return http::UploadTooLarge(upload);
       DORMOUSE_TRY(http::WriteUpload(upload.file, done_bytes, bytes));
       done_bytes += bytes.size();
+      if (request.progress != nullptr) request.progress->Add(bytes.size());
     }
     message.upload = std::make_shared<FileDescriptor>(std::move(upload.file));
     return {};
   }
 
-  static Result<void> SendFile(const http::FileBody& file, const Sink& sink) {
+  static Result<void> SendFile(const http::FileBody& file, Progress* progress, const Sink& sink) {
+    if (progress != nullptr) progress->Expect(file.length);
     std::string piece;
     for (std::uint64_t done = 0; done < file.length; done += piece.size()) {
       DORMOUSE_TRY(http::ReadContent(file.descriptor.get(), file.offset + done,
                                      std::min(kPieceBytes, file.length - done), piece));
       if (!sink(piece)) break;
+      if (progress != nullptr) progress->Add(piece.size());
     }
     return {};
   }
 
-  const std::string directory_;
+  const std::filesystem::path directory_;
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_ =
       asio::make_work_guard(context_);
@@ -131,8 +151,10 @@ class EmbeddedBackend : public Backend {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> MakeEmbeddedBackend(service::Config config) {
-  auto backend = std::make_unique<EmbeddedBackend>(config.data_directory.string());
-  DORMOUSE_TRY(backend->Open(std::move(config)));
+  auto backend = std::make_unique<EmbeddedBackend>(config.data_directory);
+  if (auto opened = backend->Open(std::move(config)); !opened.ok()) {
+    return WithDisk(std::move(opened).error(), backend->OwnDirectory());
+  }
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -77,7 +77,8 @@ class HttpBackend : public Backend {
     }
     // A server that refuses early answers before it has read everything: its answer is what counts.
     const error_code write_failure = failure;
-    auto answer = Receive(socket, sink);
+    Progress* const progress = request.upload < 0 ? request.progress : nullptr;
+    auto answer = Receive(socket, progress, sink);
     if (!answer.ok() && write_failure) return Unreachable(write_failure);
     return answer;
   }
@@ -124,11 +125,14 @@ class HttpBackend : public Backend {
       message.body().more = length > 0;
       beast::http::write(socket, serializer, failure);
       if (failure == beast::http::error::need_buffer) failure = {};
+      if (!failure && request.progress != nullptr) {
+        request.progress->Add(static_cast<std::uint64_t>(length));
+      }
     }
     return {};
   }
 
-  Result<void> Receive(asio::ip::tcp::socket& socket, const Sink& sink) const {
+  Result<void> Receive(asio::ip::tcp::socket& socket, Progress* progress, const Sink& sink) const {
     boost::beast::flat_buffer buffer;
     beast::http::response_parser<beast::http::buffer_body> parser;
     parser.body_limit(boost::none);
@@ -137,6 +141,9 @@ class HttpBackend : public Backend {
     if (failure) return Unreachable(failure);
     const int status = static_cast<int>(parser.get().result_int());
     const bool success = status >= 200 && status < 300;
+    if (progress != nullptr && success && parser.content_length()) {
+      progress->Expect(*parser.content_length());
+    }
     std::string error_body;
     std::array<char, 16384> piece;
     while (!parser.is_done()) {
@@ -148,6 +155,7 @@ class HttpBackend : public Backend {
       if (bytes.empty()) continue;
       if (success) {
         if (!sink(bytes)) return {};
+        if (progress != nullptr) progress->Add(bytes.size());
       } else if (error_body.size() < kMaxErrorBytes) {
         error_body.append(bytes);
       }

@@ -70,7 +70,7 @@ TEST_F(HttpBackendTest, StreamsTheEventsOfARun) {
   const ResolvedContext context{
       .sandbox_id = "sbx_1", .context_id = "", .language = "python", .binding = ""};
   std::string text;
-  RunPrinter printer;
+  RunPrinter printer(Unsaved::kHeldByServer);
   const auto ended = CallEvents(
       *backend, {"POST", SandboxPath("sbx_1", "/code/runs/stream"), RunBody(context, "1")},
       [&](const json::object& event) {

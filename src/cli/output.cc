@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <cerrno>
@@ -17,6 +18,8 @@ namespace dormouse::cli {
 namespace {
 
 namespace json = boost::json;
+
+std::atomic<int> g_output_failure = 0;
 
 bool WriteAll(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -42,7 +45,13 @@ std::size_t Width(std::string_view text) {
 
 }  // namespace
 
-bool WriteOut(std::string_view text) { return WriteAll(STDOUT_FILENO, text); }
+bool WriteOut(std::string_view text) {
+  if (WriteAll(STDOUT_FILENO, text)) return true;
+  int none = 0;
+  if (errno != EPIPE) g_output_failure.compare_exchange_strong(none, errno);
+  return false;
+}
+int OutputFailure() { return g_output_failure; }
 bool WriteErr(std::string_view text) { return WriteAll(STDERR_FILENO, text); }
 
 std::string Styled(Style style, std::string_view text) {

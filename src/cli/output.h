@@ -14,6 +14,8 @@ namespace dormouse::cli {
 // Writes all of `text` to a standard stream, past our own buffers. False when the reader is gone.
 bool WriteOut(std::string_view text);
 bool WriteErr(std::string_view text);
+// The first failure of WriteOut, an errno value; 0: none. A reader that has read enough is no failure.
+int OutputFailure();
 
 enum class Style { kError, kDim, kPrompt };
 // `text` in colour if standard error is a terminal and NO_COLOR is not set.

@@ -38,9 +38,11 @@ class Repl {
         interactive_(::isatty(STDIN_FILENO) == 1),
         reader_(std::move(reader)) {}
 
-  // Returns the exit code of the last cell, so that a piped script can be judged by it.
+  // Returns the exit code of the last cell, so that a piped script can be judged by it; of a
+  // session that loses what could not be saved, kExitNotSaved.
   int Run() {
     int exit_code = kExitOk;
+    bool is_unsaved = false;
     std::string cell;
     while (ReadCell(cell)) {
       if (cell.find_first_not_of(" \t\n") == std::string::npos) continue;
@@ -51,10 +53,16 @@ class Repl {
       }
       json::object body = RunBody(context_, cell);
       if (arguments_.timeout_ms) body["timeoutMs"] = *arguments_.timeout_ms;
-      const StreamedRun run = StreamRun(backend_, context_, std::move(body));
+      const StreamedRun run = StreamRun(backend_, context_, std::move(body), Afterwards::kMoreRuns);
       exit_code = run.exit_code;
+      // A refused run leaves what was in memory there.
+      if (run.has_result) is_unsaved = run.is_unsaved;
       // A person goes on typing; a pipe whose server is gone does not.
       if (!run.has_result && !interactive_) break;
+    }
+    if (is_unsaved && !backend_.OwnDirectory().empty()) {
+      WriteErr(Styled(Style::kError, "dormouse: what could not be saved is lost now") + "\n");
+      return interactive_ || exit_code == kExitOk ? int{kExitNotSaved} : exit_code;
     }
     return interactive_ ? int{kExitOk} : exit_code;
   }
@@ -95,7 +103,7 @@ class Repl {
     if (name == "help") {
       WriteOut(kHelp);
     } else if (name == "snapshots" && FindContext()) {
-      PrintSnapshots(backend_, context_, false);
+      PrintSnapshots(backend_, context_, CommonArguments{});
     } else if (name == "rollback") {
       Rollback(argument);
     } else if (name == "fork" && FindContext()) {

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxInputBytes = 256u << 20;
 std::string LanguageOfFile(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   if (extension == ".js" || extension == ".mjs" || extension == ".cjs") return "javascript";
-  if (extension == ".ts" || extension == ".mts") return "typescript";
+  if (extension == ".ts" || extension == ".mts" || extension == ".cts") return "typescript";
   if (extension == ".pl") return "perl";
   if (extension == ".rb") return "ruby";
   return "python";
@@ -110,14 +110,22 @@ json::object RunBody(const ResolvedContext& context, std::string_view code) {
   return body;
 }
 
-StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, json::object body) {
-  RunPrinter printer;
+StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, json::object body,
+                      Afterwards afterwards) {
+  const std::filesystem::path own_directory = backend.OwnDirectory();
+  Unsaved unsaved = Unsaved::kHeldByServer;
+  if (!own_directory.empty()) {
+    unsaved = afterwards == Afterwards::kEnd ? Unsaved::kLost : Unsaved::kHeldMeanwhile;
+  }
+  RunPrinter printer(unsaved, own_directory);
   const Interrupter interrupter([&backend, &context] { Interrupt(backend, context); });
   const auto ended = CallEvents(
       backend, {"POST", SandboxPath(context.sandbox_id, "/code/runs/stream"), std::move(body)},
       [&printer](const json::object& event) { printer.OnEvent(event); });
   if (!ended.ok()) return {ReportError(ended.error(), false)};
-  if (printer.exit_code()) return {*printer.exit_code(), printer.has_result()};
+  if (printer.exit_code()) {
+    return {*printer.exit_code(), printer.has_result(), printer.is_unsaved()};
+  }
   return {ReportError(
       Error(ErrorCode::kUnavailable, "the stream broke off before the run's result came"), false)};
 }
@@ -132,7 +140,7 @@ int RunCommand(Backend& backend, const CommonArguments& common, const RunArgumen
     return kExitUsage;
   }
   return common.json ? RunAndPrintJson(backend, *context, std::move(*body))
-                     : StreamRun(backend, *context, std::move(*body)).exit_code;
+                     : StreamRun(backend, *context, std::move(*body), Afterwards::kEnd).exit_code;
 }
 
 }  // namespace dormouse::cli

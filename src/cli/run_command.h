@@ -17,9 +17,14 @@ boost::json::object RunBody(const ResolvedContext& context, std::string_view cod
 struct StreamedRun {
   int exit_code = 0;
   bool has_result = false;  // otherwise the exit code is the server's fault
+  bool is_unsaved = false;  // what it did is in memory only
 };
 
+// Whether this process goes on after a run.
+enum class Afterwards { kMoreRuns, kEnd };
+
 // Runs with live output; Ctrl-C interrupts the run.
-StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, boost::json::object body);
+StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, boost::json::object body,
+                      Afterwards afterwards);
 
 }  // namespace dormouse::cli

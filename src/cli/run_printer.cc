@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/arguments.h"
+#include "cli/disk_space.h"
 #include "cli/output.h"
 #include "cli/resolve.h"
 
@@ -21,6 +22,11 @@ std::int64_t IntegerOf(const json::object& object, std::string_view name, std::i
 bool TruthOf(const json::object& object, std::string_view name) {
   const json::value* const value = object.if_contains(name);
   return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+json::object ContextOf(const json::object& run) {
+  const json::value* const context = run.if_contains("context");
+  return context != nullptr && context->is_object() ? context->get_object() : json::object();
 }
 
 std::string EndingWithNewline(std::string text) {
@@ -70,12 +76,13 @@ void PrintCodeError(const json::object& run) {
 
 int ExitCodeOfRun(const json::object& run) {
   const std::string status = TextOf(run, "status");
-  if (status == "ok") return kExitOk;
-  if (status == "exited") {
-    const std::int64_t code = IntegerOf(run, "exitCode", 0);
-    return code >= 0 && code <= 125 ? static_cast<int>(code) : kExitRunError;
-  }
-  return kExitRunError;
+  const std::int64_t code = status == "ok" ? 0 : IntegerOf(run, "exitCode", 0);
+  if (status != "ok" && status != "exited") return kExitRunError;
+  if (code != 0) return code > 0 && code <= 125 ? static_cast<int>(code) : kExitRunError;
+  const json::object context = ContextOf(run);
+  const bool lost = TextOf(run, "state") == "rolled_back" || TruthOf(context, "stale") ||
+                    TruthOf(context, "stateLost");
+  return lost ? kExitNotSaved : kExitOk;
 }
 
 void RunPrinter::OnEvent(const json::object& event) {
@@ -118,14 +125,27 @@ void RunPrinter::PrintOutput(const json::object& output) {
 }
 
 void RunPrinter::OnServerFailure(const json::object& error) {
-  WriteErr(Styled(Style::kError, "dormouse: " + TextOf(error, "message")) + "\n");
+  std::string message = TextOf(error, "message");
+  if (!own_directory_.empty() && TextOf(error, "code") == "resource_allocation_failed") {
+    message += "; nothing of this run was saved; " + DescribeDisk(own_directory_);
+  }
+  PrintFailure(message);
   exit_code_ = kExitServerError;
+}
+
+void RunPrinter::PrintFailure(const std::string& message) {
+  WriteErr(Styled(Style::kError, "dormouse: " + message) + "\n");
 }
 
 void RunPrinter::PrintResult(const json::object& run) {
   exit_code_ = ExitCodeOfRun(run);
   has_result_ = true;
   PrintCodeError(run);
+  PrintNotes(run);
+  PrintLosses(run);
+}
+
+void RunPrinter::PrintNotes(const json::object& run) {
   const std::string status = TextOf(run, "status");
   std::string notes;
   const std::string state = TextOf(run, "state");
@@ -143,16 +163,29 @@ void RunPrinter::PrintResult(const json::object& run) {
     if (!run.contains(stream + "ArtifactId")) continue;
     notes += "[artifact " + Cell(run, stream + "ArtifactId") + " " + stream + "]\n";
   }
-  if (const json::value* const context = run.if_contains("context");
-      context != nullptr && context->is_object()) {
-    if (TruthOf(context->get_object(), "stateLost")) {
-      notes += "[earlier runs of the context are gone: its engine is not installed, or they could not be saved]\n";
-    }
-    if (TruthOf(context->get_object(), "stale")) {
-      notes += "[the state was not saved: " + Cell(context->get_object(), "staleReason") + "]\n";
-    }
-  }
   if (!notes.empty()) WriteErr(Styled(Style::kDim, notes.substr(0, notes.size() - 1)) + "\n");
+}
+
+void RunPrinter::PrintLosses(const json::object& run) {
+  const json::object context = ContextOf(run);
+  if (TruthOf(context, "stateLost")) {
+    PrintFailure(
+        "earlier runs of the context are gone: its engine is not installed, or they could not be "
+        "saved");
+  }
+  if (!TruthOf(context, "stale")) return;
+  is_unsaved_ = TextOf(run, "state") == "kept";
+  std::string message =
+      "memory and files as this run left them could not be saved: " + Cell(context, "staleReason");
+  if (!is_unsaved_ || unsaved_ == Unsaved::kLost) {
+    message += "; they are lost, and the next run finds what there was before";
+  } else if (unsaved_ == Unsaved::kHeldByServer) {
+    message += "; the server holds them, and saves them with the next run if it can";
+  } else {
+    message += "; they are lost unless a later run of this session can save them";
+  }
+  if (!own_directory_.empty()) message += "; " + DescribeDisk(own_directory_);
+  PrintFailure(message);
 }
 
 }  // namespace dormouse::cli

@@ -14,8 +14,8 @@ struct Shown {
   std::optional<int> exit_code;
 };
 
-Shown Show(std::initializer_list<const char*> events) {
-  RunPrinter printer;
+Shown Show(std::initializer_list<const char*> events, Unsaved unsaved = Unsaved::kHeldByServer) {
+  RunPrinter printer(unsaved);
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
   for (const char* event : events) printer.OnEvent(boost::json::parse(event).as_object());
@@ -71,9 +71,34 @@ TEST(RunPrinter, SaysWhatBecameOfTheState) {
   const Shown shown =
       Show({R"({"type":"complete","data":{"status":"timeout","state":"rolled_back"}})"});
   EXPECT_EQ(shown.err, "[stopped at its deadline; state rolled back to before this run]\n");
-  const Shown exited =
-      Show({R"({"type":"complete","data":{"status":"exited","exitCode":0,"state":"rolled_back"}})"});
+  const Shown exited = Show(
+      {R"({"type":"complete","data":{"status":"exited","exitCode":0,"state":"rolled_back"}})"});
   EXPECT_EQ(exited.err, "[exited; state rolled back to before this run]\n");
+  EXPECT_EQ(exited.exit_code, 4);
+}
+
+TEST(RunPrinter, SuccessIsOnlyWhatIsSaved) {
+  const Shown stale = Show(
+      {R"({"type":"complete","data":{"status":"ok","state":"kept","context":{"stale":true,"staleReason":"full"}}})"});
+  EXPECT_EQ(stale.exit_code, 4);
+  EXPECT_EQ(stale.err,
+            "dormouse: memory and files as this run left them could not be saved: full; the server "
+            "holds them, and saves them with the next run if it can\n");
+  const Shown lost = Show(
+      {R"({"type":"complete","data":{"status":"exited","exitCode":0,"state":"kept","context":{"stateLost":true}}})"});
+  EXPECT_EQ(lost.exit_code, 4);
+  EXPECT_NE(lost.err.find("earlier runs of the context are gone"), std::string::npos);
+  EXPECT_EQ(Show({R"({"type":"complete","data":{"status":"exited","exitCode":0,"state":"kept"}})"})
+                .exit_code,
+            0);
+}
+
+TEST(RunPrinter, AFailedRunKeepsItsExitCodeAndSaysTheRest) {
+  const Shown shown = Show(
+      {R"({"type":"complete","data":{"status":"exited","exitCode":9,"state":"kept","context":{"stale":true,"staleReason":"full"}}})"},
+      Unsaved::kLost);
+  EXPECT_EQ(shown.exit_code, 9);
+  EXPECT_NE(shown.err.find("they are lost"), std::string::npos);
 }
 
 TEST(RunPrinter, AFailureOfTheServerIsNotTheCodesFault) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workspace_runs_command.h"
 
-#include <boost/json/array.hpp>
 #include <chrono>
 #include <thread>
 
 #include "cli/interrupter.h"
 #include "cli/output.h"
 #include "cli/pack.h"
+#include "cli/report.h"
 #include "cli/resolve.h"
 #include "http/text.h"
 
@@ -60,7 +60,8 @@ Result<json::object> CreateRun(Backend& backend, const WorkspaceRunsArguments& a
   json::object body{{"command", CommandLine(arguments.command)},
                     {"keepSandbox", arguments.keep_sandbox}};
   json::array artifacts;
-  for (const std::string& path : arguments.artifacts) artifacts.push_back(json::object{{"path", path}});
+  for (const std::string& path : arguments.artifacts)
+    artifacts.push_back(json::object{{"path", path}});
   if (!artifacts.empty()) body["artifacts"] = std::move(artifacts);
   if (!arguments.sandbox.empty()) {
     DORMOUSE_ASSIGN(const std::string sandbox_id,
@@ -71,17 +72,28 @@ Result<json::object> CreateRun(Backend& backend, const WorkspaceRunsArguments& a
   return Unwrap(CallJson(backend, {"POST", std::string(kRuns), std::move(body)}), "workspaceRun");
 }
 
-Result<void> UploadAndStart(Backend& backend, const std::string& run_id, const PackedArchive& packed) {
-  const json::object announced{{"sha256", packed.digest.Hex()}, {"sizeBytes", packed.size_bytes}};
-  DORMOUSE_ASSIGN(const json::object transfer,
-                  Unwrap(CallJson(backend, {"POST", RunPath(run_id, "/archive-transfer"), announced}),
-                         "transfer"));
-  ApiRequest upload{"PUT", TextOf(transfer, "uploadUrl"), {}};
+Result<void> Upload(Backend& backend, const std::string& url, const PackedArchive& packed,
+                    Progress::Audience audience) {
+  Progress progress("uploading", audience);
+  progress.Expect(packed.size_bytes);
+  ApiRequest upload{"PUT", url, {}};
   upload.upload = packed.file.get();
-  DORMOUSE_TRY(backend.Send(upload, [](std::string_view) { return true; }));
+  upload.progress = &progress;
+  return backend.Send(upload, [](std::string_view) { return true; });
+}
+
+Result<void> UploadAndStart(Backend& backend, const std::string& run_id,
+                            const PackedArchive& packed, Progress::Audience audience) {
+  const json::object announced{{"sha256", packed.digest.Hex()}, {"sizeBytes", packed.size_bytes}};
+  DORMOUSE_ASSIGN(
+      const json::object transfer,
+      Unwrap(CallJson(backend, {"POST", RunPath(run_id, "/archive-transfer"), announced}),
+             "transfer"));
+  DORMOUSE_TRY(Upload(backend, TextOf(transfer, "uploadUrl"), packed, audience));
   json::object finalize = announced;
   finalize["uploadId"] = TextOf(transfer, "id");
-  DORMOUSE_TRY(CallJson(backend, {"POST", RunPath(run_id, "/archive/finalize"), std::move(finalize)}));
+  DORMOUSE_TRY(
+      CallJson(backend, {"POST", RunPath(run_id, "/archive/finalize"), std::move(finalize)}));
   DORMOUSE_TRY(CallJson(backend, {"POST", RunPath(run_id, "/start"), json::object()}));
   return {};
 }
@@ -103,7 +115,9 @@ Result<json::object> Follow(Backend& backend, const std::string& run_id, bool pr
           if (prints && type == "stdout") WriteOut(TextOf(event, "data"));
           if (prints && type == "stderr") WriteErr(TextOf(event, "data"));
           if (prints && type == "artifact_collected") {
-            WriteErr(Styled(Style::kDim, "[artifact " + Cell(event, "artifactId") + " " + Cell(event, "path") + "]") + "\n");
+            WriteErr(Styled(Style::kDim, "[artifact " + Cell(event, "artifactId") + " " +
+                                             Cell(event, "path") + "]") +
+                     "\n");
           }
           const json::value* const run = event.if_contains("workspaceRun");
           if (type == "terminal" && run != nullptr && run->is_object()) ended = run->get_object();
@@ -129,15 +143,17 @@ void PrintEnd(const json::object& run) {
                "\n");
     }
   }
-  if (TextOf(run, "status") == "succeeded" || TextOf(run, "failureReason") == "command_exit") return;
+  if (TextOf(run, "status") == "succeeded" || TextOf(run, "failureReason") == "command_exit")
+    return;
   const std::string reason = TextOf(run, "failureReason");
   WriteErr(Styled(Style::kError, "dormouse: the run is " + TextOf(run, "status") +
                                      (reason.empty() ? "" : " (" + reason + ")")) +
            "\n");
 }
 
-int RunIt(Backend& backend, const CommonArguments& common, const WorkspaceRunsArguments& arguments) {
-  const auto packed = Pack(arguments.source);
+int RunIt(Backend& backend, const CommonArguments& common,
+          const WorkspaceRunsArguments& arguments) {
+  const auto packed = Pack(arguments.source, AudienceOf(common));
   if (!packed.ok()) return ReportError(packed.error(), common.json);
   const auto created = CreateRun(backend, arguments);
   if (!created.ok()) return ReportError(created.error(), common.json);
@@ -146,7 +162,7 @@ int RunIt(Backend& backend, const CommonArguments& common, const WorkspaceRunsAr
     (void)CallJson(backend, {"POST", RunPath(run_id, "/cancel"), json::object()});
   };
   const Interrupter interrupter(cancel);
-  const auto started = UploadAndStart(backend, run_id, *packed);
+  const auto started = UploadAndStart(backend, run_id, *packed, AudienceOf(common));
   if (!started.ok()) {
     cancel();
     return ReportError(started.error(), common.json);
@@ -161,48 +177,29 @@ int RunIt(Backend& backend, const CommonArguments& common, const WorkspaceRunsAr
   return ExitCodeOf(*ended);
 }
 
-void PrintRuns(const json::array& runs) {
-  std::vector<std::vector<std::string>> rows = {{"ID", "STATUS", "EXIT", "CREATED", "COMMAND"}};
-  for (const json::value& item : runs) {
-    if (!item.is_object()) continue;
-    const json::object& run = item.get_object();
-    rows.push_back({Cell(run, "id"), Cell(run, "status"), Cell(run, "exitCode"),
-                    Cell(run, "createdAt"), Cell(run, "command")});
-  }
-  PrintTable(rows);
-}
-
-int ListWorkspaceRuns(Backend& backend, const CommonArguments& common) {
-  const auto runs = ListAll(backend, std::string(kRuns));
-  if (!runs.ok()) return ReportError(runs.error(), common.json);
-  if (common.json) {
-    PrintJson(json::object{{"data", *runs}});
-  } else {
-    PrintRuns(*runs);
-  }
-  return kExitOk;
+std::vector<std::string> RunRow(const json::object& run) {
+  return {Cell(run, "id"), Cell(run, "status"), Cell(run, "exitCode"), Cell(run, "createdAt"),
+          Cell(run, "command")};
 }
 
 }  // namespace
 
 int WorkspaceRunsCommand(Backend& backend, const CommonArguments& common,
                          const WorkspaceRunsArguments& arguments) {
-  if (arguments.action == WorkspaceRunsAction::kRun) return RunIt(backend, common, arguments);
-  if (arguments.action == WorkspaceRunsAction::kList) return ListWorkspaceRuns(backend, common);
+  const Table table{{"ID", "STATUS", "EXIT", "CREATED", "COMMAND"}, RunRow};
   ApiRequest request{"GET", RunPath(arguments.run), {}};
-  if (arguments.action == WorkspaceRunsAction::kCancel) {
-    request = {"POST", RunPath(arguments.run, "/cancel"), json::object()};
+  switch (arguments.action) {
+    case WorkspaceRunsAction::kRun:
+      return RunIt(backend, common, arguments);
+    case WorkspaceRunsAction::kList:
+      return ReportList(ListAll(backend, std::string(kRuns)), common, table);
+    case WorkspaceRunsAction::kCancel:
+      request = {"POST", RunPath(arguments.run, "/cancel"), json::object()};
+      break;
+    case WorkspaceRunsAction::kGet:
+      break;
   }
-  auto answer = CallJson(backend, request);
-  if (!answer.ok()) return ReportError(answer.error(), common.json);
-  if (common.json) {
-    PrintJson(*answer);
-    return kExitOk;
-  }
-  const auto run = Unwrap(std::move(answer), "workspaceRun");
-  if (!run.ok()) return ReportError(run.error(), common.json);
-  PrintRuns(json::array{*run});
-  return kExitOk;
+  return ReportObject(CallJson(backend, request), "workspaceRun", common, table);
 }
 
 }  // namespace dormouse::cli

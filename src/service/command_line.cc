@@ -2,7 +2,6 @@
 #include "service/command_line.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "common/utf8.h"
@@ -12,7 +11,8 @@ namespace {
 
 constexpr std::string_view kPossible =
     "possible are `cd DIR`, and with NAME=value before them `python FILE|-c CODE|-m MODULE`, "
-    "`node FILE|-e CODE`, `tsx FILE`, `ts-node FILE`, each with arguments and joined by &&";
+    "`node FILE|-e CODE`, `tsx FILE`, `ts-node FILE`, `perl FILE|-e CODE`, `ruby FILE|-e CODE`, each with arguments "
+    "and joined by &&";
 
 Error Unsupported(const std::string& what) {
   return Error(ErrorCode::kUnsupportedRuntimeOption,
@@ -245,7 +245,40 @@ constexpr Interpreter kInterpreters[] = {
     {"python", Program::Language::kPython},      {"python3", Program::Language::kPython},
     {"node", Program::Language::kJavaScript},    {"nodejs", Program::Language::kJavaScript},
     {"tsx", Program::Language::kTypeScript},     {"ts-node", Program::Language::kTypeScript},
+    {"perl", Program::Language::kPerl},          {"ruby", Program::Language::kRuby},
 };
+
+// The options of an interpreter that are known here.
+struct Syntax {
+  std::vector<std::string_view> idle;    // they change nothing here
+  std::vector<std::string_view> kept;    // the program is told of them
+  std::vector<std::string_view> joined;  // these as well, with a value: in the same word or the next
+  std::vector<std::string_view> code;    // the next word is the code
+  std::string_view module;               // the next word is a module's name; empty: there is no such option
+  std::string_view end;                  // the next word is a file
+};
+
+const Syntax& SyntaxOf(Program::Language language) {
+  static const Syntax kPython{{"-u", "-B", "-q", "-s"}, {}, {}, {"-c"}, "-m", ""};
+  static const Syntax kNode{{"--no-warnings", "--enable-source-maps", "--experimental-strip-types"},
+                            {}, {}, {"-e", "--eval"}, "", "--"};
+  static const Syntax kPerl{{}, {"-w"}, {"-I"}, {"-e", "-E"}, "", "--"};
+  static const Syntax kRuby{{}, {"-w"}, {"-I", "-r"}, {"-e"}, "", "--"};
+  switch (language) {
+    case Program::Language::kPython:
+      return kPython;
+    case Program::Language::kPerl:
+      return kPerl;
+    case Program::Language::kRuby:
+      return kRuby;
+    default:
+      return kNode;
+  }
+}
+
+bool Has(const std::vector<std::string_view>& options, std::string_view word) {
+  return std::find(options.begin(), options.end(), word) != options.end();
+}
 
 const Interpreter* FindInterpreter(std::string_view word) {
   for (const std::string_view prefix : {"/usr/bin/", "/usr/local/bin/", "/bin/"}) {
@@ -257,48 +290,60 @@ const Interpreter* FindInterpreter(std::string_view word) {
   return nullptr;
 }
 
-// Options that change nothing here.
-bool IsIdleOption(Program::Language language, std::string_view word) {
-  constexpr std::array<std::string_view, 4> kPython = {"-u", "-B", "-q", "-s"};
-  constexpr std::array<std::string_view, 3> kNode = {"--no-warnings", "--enable-source-maps",
-                                                     "--experimental-strip-types"};
-  const auto has = [word](const auto& options) {
-    return std::find(options.begin(), options.end(), word) != options.end();
-  };
-  return language == Program::Language::kPython ? has(kPython) : has(kNode);
-}
-
 bool IsTypeScriptFile(std::string_view path) {
   return path.ends_with(".ts") || path.ends_with(".mts") || path.ends_with(".cts");
+}
+
+// Takes the options in front of code, module or file; `at` is the first word after them.
+Result<void> TakeOptions(const SimpleCommand& command, const Syntax& syntax, Program& program, std::size_t& at) {
+  const auto& words = command.words;
+  for (at = 1; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (Has(syntax.idle, word)) continue;
+    if (Has(syntax.kept, word)) {
+      program.options.push_back(word);
+      continue;
+    }
+    const auto joined = std::find_if(syntax.joined.begin(), syntax.joined.end(),
+                                     [&word](std::string_view option) { return word.starts_with(option); });
+    if (joined == syntax.joined.end()) return {};
+    program.options.push_back(word);
+    if (word != *joined) continue;
+    if (++at == words.size()) return Unsupported("`" + words[0] + " " + word + "` needs a value");
+    program.options.back() += words[at];
+  }
+  return {};
 }
 
 Result<Program> ProgramOf(SimpleCommand command, const std::string& directory) {
   const std::string name = command.words[0];
   const Interpreter* const interpreter = FindInterpreter(name);
   if (interpreter == nullptr) return Unsupported("there is no program `" + name.substr(0, 100) + "`");
+  const Syntax& syntax = SyntaxOf(interpreter->language);
   Program program;
   program.language = interpreter->language;
   program.env = std::move(command.assignments);
   program.directory = directory;
-  const bool is_python = program.language == Program::Language::kPython;
   std::size_t at = 1;
-  while (at < command.words.size() && IsIdleOption(program.language, command.words[at])) ++at;
+  DORMOUSE_TRY(TakeOptions(command, syntax, program, at));
   if (at == command.words.size()) return Unsupported("`" + name + "` needs a file or code to run");
-  const std::string_view word = command.words[at];
-  const bool is_code = is_python ? word == "-c" : word == "-e" || word == "--eval";
-  if (is_code || (is_python && word == "-m")) {
+  const std::string word = command.words[at];
+  const bool is_code = Has(syntax.code, word);
+  if (is_code || (!syntax.module.empty() && word == syntax.module)) {
     program.kind = is_code ? Program::Kind::kCode : Program::Kind::kModule;
-    if (++at == command.words.size()) return Unsupported("`" + name + " " + std::string(word) + "` needs a value");
-  } else if (word == "--" && !is_python && at + 1 < command.words.size()) {
+    if (word == "-E") program.options.push_back(word);
+    if (++at == command.words.size()) return Unsupported("`" + name + " " + word + "` needs a value");
+  } else if (!syntax.end.empty() && word == syntax.end && at + 1 < command.words.size()) {
     ++at;
   } else if (word.starts_with('-')) {
-    return Unsupported("`" + name + "` does not take `" + std::string(word.substr(0, 100)) + "` here");
+    return Unsupported("`" + name + "` does not take `" + word.substr(0, 100) + "` here");
   }
   program.target = std::move(command.words[at]);
   if (program.kind != Program::Kind::kCode && program.target.empty()) {
     return Unsupported("`" + name + "` needs a file or code to run");
   }
-  if (program.kind == Program::Kind::kFile && IsTypeScriptFile(program.target) && !is_python) {
+  if (program.kind == Program::Kind::kFile && IsTypeScriptFile(program.target) &&
+      program.language == Program::Language::kJavaScript) {
     program.language = Program::Language::kTypeScript;
   }
   const auto first = command.words.begin() + static_cast<std::ptrdiff_t>(at) + 1;

@@ -33,12 +33,13 @@ Result<std::vector<SimpleCommand>> ParseCommandLine(std::string_view line);
 
 // What an interpreter is asked to run.
 struct Program {
-  enum class Language { kPython, kJavaScript, kTypeScript };
+  enum class Language { kPython, kJavaScript, kTypeScript, kPerl, kRuby };
   enum class Kind { kFile, kCode, kModule };
 
   Language language = Language::kPython;
   Kind kind = Kind::kFile;
   std::string target;                  // a path, the code, or a module's name
+  std::vector<std::string> options;    // those with an effect, a word each: "-w", "-Ilib"
   std::vector<std::string> arguments;  // without the program and the target
   std::vector<std::pair<std::string, std::string>> env;
   std::string directory;  // absolute, in /workspace: where it runs

@@ -141,6 +141,25 @@ TEST(CommandLine, NodeAndTypeScript) {
   EXPECT_EQ(Only("ts-node -e 'let a: number'").language, Program::Language::kTypeScript);
 }
 
+TEST(CommandLine, PerlAndRuby) {
+  Program program = Only("PERL5LIB=x perl -w -Ilib -I more a.pl -e b");
+  EXPECT_EQ(program.language, Program::Language::kPerl);
+  EXPECT_EQ(program.kind, Program::Kind::kFile);
+  EXPECT_EQ(program.target, "a.pl");
+  EXPECT_EQ(program.options, (Words{"-w", "-Ilib", "-Imore"}));
+  EXPECT_EQ(program.arguments, (Words{"-e", "b"}));
+  program = Only("perl -E 'say 1' x");
+  EXPECT_EQ(program.kind, Program::Kind::kCode);
+  EXPECT_EQ(program.target, "say 1");
+  EXPECT_EQ(program.options, (Words{"-E"}));
+  EXPECT_EQ(Only("perl -- -x.pl").target, "-x.pl");
+  EXPECT_EQ(Only("perl a.ts").language, Program::Language::kPerl);
+  program = Only("/usr/bin/ruby -rjson -I lib -e 'p 1'");
+  EXPECT_EQ(program.language, Program::Language::kRuby);
+  EXPECT_EQ(program.kind, Program::Kind::kCode);
+  EXPECT_EQ(program.options, (Words{"-rjson", "-Ilib"}));
+}
+
 TEST(CommandLine, ChangesOfDirectoryHoldForWhatFollows) {
   const auto steps = ParsePrograms("cd a && cd ./b/../c && python x.py && cd && node y.js && cd /workspace/d/");
   ASSERT_TRUE(steps.ok()) << steps.error().message;
@@ -161,7 +180,8 @@ TEST(CommandLine, NobodyLeavesTheWorkspace) {
 TEST(CommandLine, OtherProgramsAndOptionsAreRefused) {
   for (const char* line : {"ls", "bash -c ls", "pip install x", "npm test", "./a.py", "python", "python -c",
                            "python -m", "python -m ''", "python ''", "python -O a.py", "python -", "node", "node -p 1",
-                           "node --inspect a.js", "cd a b", "cd -", "echo hi", "if", "python -i a.py"}) {
+                           "node --inspect a.js", "cd a b", "cd -", "echo hi", "if", "python -i a.py", "perl",
+                           "perl -n a.pl", "perl -I", "perl -e", "ruby -n a.rb", "python -w a.py", "node -w a.js"}) {
     EXPECT_EQ(CodeOf(line), ErrorCode::kUnsupportedRuntimeOption) << line;
   }
 }

@@ -35,6 +35,19 @@ TEST(ProgramCode, CodeIsACellOfItsOwn) {
   EXPECT_EQ(code.cells[1], "let a: number = 1");
 }
 
+TEST(ProgramCode, PerlAndRubyAreOneCellWithQuotedText) {
+  ProgramCode code = CodeOf(ProgramOf("perl -w \"it's\" 'a\\b' '$x'"));
+  EXPECT_EQ(code.language, "perl");
+  ASSERT_EQ(code.cells.size(), 1u);
+  EXPECT_NE(code.cells[0].find("target = 'it\\'s'"), std::string::npos) << code.cells[0];
+  EXPECT_NE(code.cells[0].find("options = ('-w')"), std::string::npos);
+  EXPECT_NE(code.cells[0].find("@ARGV = ('a\\\\b', '$x')"), std::string::npos);
+  code = CodeOf(ProgramOf("ruby -e 'p 1' a b"));
+  EXPECT_EQ(code.language, "ruby");
+  ASSERT_EQ(code.cells.size(), 1u);
+  EXPECT_NE(code.cells[0].find("launch.('code', 'p 1', [], ['a', 'b'])"), std::string::npos);
+}
+
 TEST(ProgramCode, TracesDoNotSpeakOfCells) {
   CodeError error;
   error.name = "Error";

@@ -191,7 +191,13 @@ asio::awaitable<WorkspaceRunJob::MaybeEnd> WorkspaceRunJob::RunProgram(const Pro
   }
   // Whoever cancels from here on finds the context.
   MaybeEnd end = EndIfCanceled();
+  unsaved_.clear();
   if (!end) end = co_await RunCells(program);
+  if (!end && !unsaved_.empty()) {
+    // The next program, and whoever wants its files, would find what was there before.
+    log_->AddText("stderr", "dormouse: what the program did could not be saved: " + unsaved_ + "\n");
+    end = Failed("internal_error", "platform");
+  }
   {
     const std::lock_guard lock(state_->mutex);
     state_->context_id.clear();
@@ -209,7 +215,9 @@ asio::awaitable<Result<RunResult>> WorkspaceRunJob::RunCell(const Program& progr
   request.code = code;
   for (const auto& [name, value] : program.env) request.env[name] = value;
   request.timeout_ms = std::clamp<std::int64_t>(left.count(), 1, service_.config_.max_timeout.count());
-  co_return co_await service_.Run(std::move(request), log_);
+  Result<RunResult> result = co_await service_.Run(std::move(request), log_);
+  if (result.ok()) unsaved_ = result->stale ? result->stale_reason : "";
+  co_return result;
 }
 
 asio::awaitable<WorkspaceRunJob::MaybeEnd> WorkspaceRunJob::RunCells(const Program& program) {

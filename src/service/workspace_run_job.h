@@ -65,6 +65,7 @@ class WorkspaceRunJob {
   Deadline deadline_;
   std::string sandbox_id_;
   std::string context_id_;  // of the program that runs
+  std::string unsaved_;     // why what the last cell did is not saved; empty: it is
   bool has_claim_ = false;  // of the sandbox
   std::optional<std::int64_t> exit_code_;
 };

@@ -4,6 +4,7 @@
 import pytest
 
 from quick.client import ApiError, Client, Json
+from quick.server import INSTALLED_LANGUAGES
 from quick.workspace_runs import RUNS, create, events, finish, output, refused
 
 
@@ -192,3 +193,107 @@ def test_what_needs_a_shell_is_refused(client: Client, command: str) -> None:
 )
 def test_bad_requests(client: Client, fields: Json, code: str) -> None:
     assert refused(lambda: client.post(RUNS, fields))[1] == code
+
+
+needs_perl = pytest.mark.skipif("perl" not in INSTALLED_LANGUAGES, reason="no Perl engine")
+needs_ruby = pytest.mark.skipif("ruby" not in INSTALLED_LANGUAGES, reason="no Ruby engine")
+
+
+@needs_perl
+def test_perl_programs_see_what_a_process_would_see(client: Client) -> None:
+    run = finish(
+        client,
+        "cd app && PERL5LIB=../lib perl -Imore main.pl x 'y z' \"it's\" && perl -e 'print \"$0 @ARGV\\n\"' a"
+        " && perl -E 'say for reverse 1..2' && perl -w warns.pl",
+        {
+            "app/main.pl": "#!/usr/bin/perl\nuse strict; use warnings;\nuse Shared; use More;\nmy $kind = 'outer';\n"
+            "sub main { print join('|', $0, __FILE__, @ARGV), ' ', Shared::value(), More::value(), ' ', <DATA> }\n"
+            "main() unless caller;\n__END__\ndata\n",
+            "app/more/More.pm": "package More; sub value { defined caller(0) ? 2 : 3 } 1;\n",
+            "app/warns.pl": 'my @list = (1); my $x = "a" + 1; print defined $kind ? "leak\\n" : "clean\\n";\n',
+            "lib/Shared.pm": "package Shared; sub value { 9 } 1;\n",
+        },
+    )
+    assert output(client, run["id"]).splitlines() == [
+        "main.pl|main.pl|x|y z|it's 92 data",
+        "-e a",
+        "2",
+        "1",
+        "clean",
+    ], events(client, run["id"])
+    assert run["exitCode"] == 0
+    assert "isn't numeric in addition (+) at warns.pl line 1." in output(client, run["id"], "stderr")
+
+
+@needs_perl
+@pytest.mark.parametrize(
+    ("command", "exit_code", "error"),
+    [
+        ("perl -e 'exit 3'", 3, ""),
+        ("perl -e 'die qq{no\\n}'", 255, "no\n"),
+        ("perl -e 'sub f { die \"deep\" } f()'", 255, "deep at -e line 1.\n"),
+        ("perl -e 'my $x = ('", 255, "syntax error at -e line 1"),
+        ("perl -e 'eval { die 1 }; exit(length $@ ? 0 : 1)'", 0, ""),
+        ("perl none.pl", 2, 'Can\'t open perl script "none.pl": No such file or directory\n'),
+        ("perl lib", 2, 'Can\'t open perl script "lib": Is a directory\n'),
+    ],
+)
+def test_exit_codes_of_perl(client: Client, command: str, exit_code: int, error: str) -> None:
+    run = finish(client, command, {"lib/a": ""})
+    text = output(client, run["id"], "stderr")
+    assert (run["exitCode"], text.startswith(error)) == (exit_code, True), text
+    assert error or text == ""
+
+
+@needs_perl
+def test_a_perl_program_can_be_stopped(client: Client) -> None:
+    run = finish(client, "perl -e '1 while 1'", {"a": ""}, timeoutMs=500)
+    assert (run["status"], run["failureReason"]) == ("failed", "timeout")
+
+
+@needs_ruby
+def test_ruby_programs_see_what_a_process_would_see(client: Client) -> None:
+    run = finish(
+        client,
+        "cd app && RUBYLIB=../lib ruby -Imore main.rb x 'y z' \"it's\" && ruby -e 'p $0, ARGV' a && ruby -w warns.rb",
+        {
+            "app/main.rb": "require 'shared'\nrequire 'more'\nrequire_relative 'near'\n"
+            "def main = puts([ARGV.inspect, SHARED, MORE, NEAR, DATA.read].join(' '))\n"
+            "main if __FILE__ == $0\nat_exit { puts 'bye' }\n__END__\ndata\n",
+            "app/more/more.rb": "MORE = 2\n",
+            "app/near.rb": "NEAR = 3\n",
+            "app/warns.rb": "p $VERBOSE, defined?(launch)\n",
+            "lib/shared.rb": "SHARED = 9\n",
+        },
+    )
+    assert output(client, run["id"]).splitlines() == [
+        "[\"x\", \"y z\", \"it's\"] 9 2 3 data",
+        "bye",
+        '"-e"',
+        '["a"]',
+        "true",
+        "nil",
+    ], events(client, run["id"])
+    assert run["exitCode"] == 0
+
+
+@needs_ruby
+@pytest.mark.parametrize(
+    ("command", "exit_code", "error"),
+    [
+        ("ruby -e 'exit 3'", 3, ""),
+        ("ruby -e 'abort %q{no}'", 1, "no"),
+        ("ruby -e 'def f = raise(ArgumentError, %q{bad}); f'", 1, "bad (ArgumentError)"),
+        ("ruby -e 'x = ('", 1, "SyntaxError"),
+        ("ruby none.rb", 1, "ruby: No such file or directory -- none.rb (LoadError)"),
+    ],
+)
+def test_exit_codes_of_ruby(client: Client, command: str, exit_code: int, error: str) -> None:
+    run = finish(client, command, {"lib/a": ""})
+    text = output(client, run["id"], "stderr")
+    assert run["exitCode"] == exit_code and error in text and "cell-" not in text, text
+
+
+@pytest.mark.parametrize("program", sorted({"perl", "ruby"} - INSTALLED_LANGUAGES))
+def test_programs_without_an_engine_are_refused(client: Client, program: str) -> None:
+    assert refused(lambda: create(client, f"{program} a"))[1] == "unsupported_code_language"

@@ -2,30 +2,11 @@
 """The command, through a server and without one: what it prints and how it ends."""
 
 import json
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from quick.cli import FAILED, OK, REFUSED, USAGE, Cli
-from quick.server import Server
-
-
-@pytest.fixture(scope="module", params=["server", "embedded"])
-def cli(
-    request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cli]:
-    if request.param == "server":
-        yield Cli(server.data)
-    else:
-        yield Cli(tmp_path_factory.mktemp("embedded") / "data")
-
-
-@pytest.fixture
-def box() -> str:
-    """A sandbox name of this test's own."""
-    return f"box-{uuid.uuid4().hex[:8]}"
+from quick.cli import FAILED, NOT_SAVED, OK, REFUSED, USAGE, Cli
 
 
 def test_state_lives_between_commands(cli: Cli, box: str) -> None:
@@ -88,6 +69,7 @@ def test_a_time_limit(cli: Cli, box: str) -> None:
         ["files", "read"],
         ["serve", "--nothing"],
         ["run", "-", "--stdin", "-"],
+        ["run", "-c", "1", "-l", "python", "-b", "PYTHON"],
     ],
 )
 def test_wrong_usage(cli: Cli, arguments: list[str]) -> None:
@@ -98,8 +80,92 @@ def test_wrong_usage(cli: Cli, arguments: list[str]) -> None:
 def test_help_and_version(cli: Cli) -> None:
     assert cli("--help").code == OK and "Examples" in cli("--help").out
     assert cli("--version").out.startswith("dormouse ")
-    for command in ("run", "repl", "serve", "sandboxes", "contexts", "files", "engines"):
-        assert cli(command, "--help").code == OK
+    groups = ("sandboxes", "contexts", "files", "keys", "projects", "artifacts", "workspace-runs")
+    for command in ("run", "repl", "serve", "engines", *groups):
+        shown = cli(command, "--help")
+        assert shown.code == OK and "DORMOUSE_URL" not in shown.out
+        assert "The options of `dormouse --help`" in shown.out
+    for command in ((), ("run",), ("workspace-runs", "run")):
+        shown = cli(*command, "--help").out
+        assert "Exit codes:" in shown and "\n  4  " in shown
+    assert "--sandbox" in cli("contexts", "rollback", "--help").out
+    assert "--warm-up" in Cli(None)("engines", "boot", "--help").out
+    assert Cli(None)("engines", "boot").code != OK
+    assert cli("engines", "boot").code == USAGE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["run", "-s", "", "-c", "1"], "--sandbox"),
+        (["run", "--context", "", "-c", "1"], "--context"),
+        (["run", "--language", "", "-c", "1"], "--language"),
+        (["run", "-b", "", "-c", "1"], "--binding"),
+        (["run", "--cwd", "", "-c", "1"], "--cwd"),
+        (["run", "--stdin", "", "-c", "1"], "--stdin"),
+        (["run", "--timeout", "", "-c", "1"], "--timeout"),
+        (["run", "--memory", "", "-c", "1"], "--memory"),
+        (["run", ""], "file"),
+        (["repl", "-s", ""], "--sandbox"),
+        (["repl", "-l", ""], "--language"),
+        (["--url", "", "sandboxes", "list"], "--url"),
+        (["--key-file", "", "sandboxes", "list"], "--key-file"),
+        (["--data", "", "sandboxes", "list"], "--data"),
+        (["--engines", "", "sandboxes", "list"], "--engines"),
+        (["--config", "", "sandboxes", "list"], "--config"),
+        (["serve", "--listen", ""], "--listen"),
+        (["sandboxes", "create", ""], "name"),
+        (["sandboxes", "show", ""], "sandbox"),
+        (["sandboxes", "delete", ""], "sandbox"),
+        (["contexts", "-s", "", "list"], "--sandbox"),
+        (["contexts", "create", ""], "name"),
+        (["contexts", "create", "-l", ""], "--language"),
+        (["contexts", "delete", ""], "context"),
+        (["contexts", "fork", "x", "--name", ""], "--name"),
+        (["files", "-s", "", "list"], "--sandbox"),
+        (["files", "list", ""], "path"),
+        (["files", "delete", ""], "path"),
+        (["files", "read", "x", "-o", ""], "--output"),
+        (["files", "write", "x", ""], "local"),
+        (["files", "move", "x", ""], "to"),
+        (["artifacts", "-s", "", "list"], "--sandbox"),
+        (["artifacts", "create", ""], "path"),
+        (["artifacts", "create", "x", "--name", ""], "--name"),
+        (["artifacts", "delete", ""], "artifact"),
+        (["artifacts", "download", "art_x", "-o", ""], "--output"),
+        (["keys", "create", ""], "name"),
+        (["keys", "create", "x", "--scope", ""], "--scope"),
+        (["keys", "create", "x", "--project", ""], "--project"),
+        (["keys", "revoke", ""], "key"),
+        (["projects", "create", ""], "name"),
+        (["workspace-runs", "run", "", "--", "python", "a"], "source"),
+        (["workspace-runs", "run", ".", "-s", "", "--", "python", "a"], "--sandbox"),
+        (["workspace-runs", "run", ".", "-a", "", "--", "python", "a"], "--artifact"),
+        (["workspace-runs", "get", ""], "run"),
+    ],
+)
+def test_an_empty_name_is_refused(tmp_path: Path, arguments: list[str], name: str) -> None:
+    data = None if arguments[0] == "--data" else tmp_path / "data"
+    ended = Cli(data)(*arguments)
+    assert ended.code == USAGE and ended.out == "", ended
+    assert ended.err.startswith(f"{name}: "), ended.err
+    assert not (tmp_path / "data").exists()
+
+
+def test_what_may_be_empty(cli: Cli, box: str) -> None:
+    assert cli("run", "-s", box, "-c", "").code == OK
+    ended = cli("run", "-s", box, "-e", "A=", "-c", "import os; os.environ['A']")
+    assert (ended.code, ended.out) == (OK, "''\n")
+    # A variable that is set to nothing is as one that is not set.
+    assert Cli(cli.data, DORMOUSE_URL="", NO_COLOR="")("sandboxes", "list").code == OK
+
+
+def test_words_behind_a_repeatable_option_are_not_its_values(
+    cli: Cli, box: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "a.py"
+    script.write_text("import os; print(os.environ['A'])")
+    assert cli("run", "-s", box, "-e", "A=1", str(script)).out == "1\n"
 
 
 def test_json_of_a_run(cli: Cli, box: str) -> None:
@@ -293,7 +359,7 @@ def test_repl_javascript(cli: Cli, box: str) -> None:
 
 def test_an_exit_that_costs_the_state_says_so(cli: Cli, box: str) -> None:
     ended = cli("run", "-s", box, "-c", "kept = 1; import os; os._exit(0)")
-    assert ended.code == OK and "state rolled back" in ended.err
+    assert ended.code == NOT_SAVED and "state rolled back" in ended.err
     assert cli("run", "-s", box, "-c", "kept").code == FAILED
 
 

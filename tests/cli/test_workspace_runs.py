@@ -3,23 +3,11 @@
 
 import json
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from quick.cli import FAILED, OK, REFUSED, USAGE, Cli
-from quick.server import Server
-
-
-@pytest.fixture(scope="module", params=["server", "embedded"])
-def cli(
-    request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cli]:
-    if request.param == "server":
-        yield Cli(server.data)
-    else:
-        yield Cli(tmp_path_factory.mktemp("embedded") / "data")
 
 
 @pytest.fixture

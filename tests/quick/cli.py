@@ -11,8 +11,8 @@ from typing import Any
 from quick.server import DORMOUSE, ENGINES
 
 WORKERS = "DORMOUSE_WORKER_EXECUTABLE"
-# 2 means wrong usage, 3 that the server refused or failed.
-OK, FAILED, USAGE, REFUSED = 0, 1, 2, 3
+# 2 means wrong usage, 3 that the server refused or failed, 4 that the code's success was not saved.
+OK, FAILED, USAGE, REFUSED, NOT_SAVED = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Cli:
             **environment,
         }
 
+    def command(self, *arguments: str) -> list[str]:
+        data = [] if self.data is None else ["--data", str(self.data)]
+        return [str(DORMOUSE), *data, *arguments]
+
     def __call__(self, *arguments: str, stdin: str | bytes = b"") -> Ended:
-        command = [str(DORMOUSE)]
-        if self.data is not None:
-            command += ["--data", str(self.data)]
-        command += arguments
         given = stdin.encode() if isinstance(stdin, str) else stdin
         ended = subprocess.run(
-            command,
+            self.command(*arguments),
             input=given,
             capture_output=True,
             timeout=120,

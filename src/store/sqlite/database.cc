@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace dormouse::store::sqlite {
 namespace {
@@ -121,8 +122,14 @@ Result<void> Database::Execute(const char* sql) {
 
 Error Database::LastError() const {
   if (handle_ == nullptr) return Error(ErrorCode::kInternal, "the database: out of memory");
-  return Error(CodeOf(handle_, sqlite3_extended_errcode(handle_)),
-               "the database: " + std::string(sqlite3_errmsg(handle_)));
+  const int code = sqlite3_extended_errcode(handle_);
+  std::string message = "the database: " + std::string(sqlite3_errmsg(handle_));
+  const int system_error = sqlite3_system_errno(handle_);
+  // SQLite says only that it was the disk.
+  if ((code & 0xff) == SQLITE_IOERR && system_error != 0) {
+    message.append(": ").append(std::strerror(system_error));
+  }
+  return Error(CodeOf(handle_, code), std::move(message));
 }
 
 sqlite3_stmt* Database::Prepared(std::string_view sql) {
