@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "aot/c_text.h"
 #include "wabt/cast.h"
@@ -88,6 +89,39 @@ std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, s
   return count;
 }
 
+Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_view adapter) {
+  AdapterNames names;
+  std::unordered_map<std::string_view, wabt::Index> functions;
+  for (wabt::Index i = 0; i < module.funcs.size(); ++i) {
+    std::string_view name = module.funcs[i]->name;
+    if (!name.empty()) functions.emplace(name.substr(1), i);  // without the text format's '$'
+  }
+  while (!adapter.empty()) {
+    const std::string_view line = adapter.substr(0, adapter.find('\n'));
+    adapter.remove_prefix(std::min(adapter.size(), line.size() + 1));
+    const std::size_t open = line.find('(');
+    if (!line.starts_with("DORMOUSE_") || open == std::string_view::npos || !line.ends_with(')')) {
+      continue;
+    }
+    const std::string_view directive = line.substr(0, open);
+    const std::string_view name = line.substr(open + 1, line.size() - open - 2);
+    const auto found = functions.find(name);
+    if (found == functions.end() || found->second < module.num_func_imports) {
+      return Error(ErrorCode::kInvalidRequest,
+                   Text("the adapter names ", name, ", which is no function of the module"));
+    }
+    if (directive == "DORMOUSE_SETJMP") {
+      names.setjmp = found->second;
+      continue;
+    }
+    names.used.push_back(found->second);
+    if (directive == "DORMOUSE_WRAPS") names.wrapped.push_back(found->second);
+    if (directive == "DORMOUSE_REPLACES") names.replaced.push_back(found->second);
+  }
+  std::sort(names.replaced.begin(), names.replaced.end());
+  return names;
+}
+
 std::string WriteAdapterHeader(const ModuleContext& context) {
   const wabt::Module& module = context.module();
   std::string out =
@@ -100,6 +134,18 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
   }
   if (HasHook(context)) {
     Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n#define DORMOUSE_HOOK 0u\n");
+  }
+  out += "#define DORMOUSE_USES(name)\n#define DORMOUSE_REPLACES(name)\n"
+         "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n";
+  if (context.adapter_names().setjmp) {
+    for (const char* prototype : kAdapterJumps) Append(out, "DM_HIDDEN ", prototype, ";\n");
+  }
+  for (const wabt::Index index : context.adapter_names().used) {
+    Append(out, "DM_HIDDEN ", context.Prototype(index), ";\n#define module_",
+           Identifier(module.funcs[index]->name.substr(1)), " ", context.FunctionName(index), "\n");
+    if (!context.IsWrapped(index)) continue;
+    Append(out, "DM_HIDDEN ", context.OriginalPrototype(index), ";\n#define original_",
+           Identifier(module.funcs[index]->name.substr(1)), " original_", context.FunctionName(index), "\n");
   }
   wabt::Index function = 0;
   for (const wabt::Import* import : module.imports) {

@@ -37,6 +37,7 @@ void FunctionEmitter::PushCallResult(const wabt::FuncSignature& signature,
 }
 
 void FunctionEmitter::EmitCall(wabt::Index callee) {
+  if (context_.IsSetjmp(callee)) return EmitSetjmp();
   const wabt::FuncSignature& signature = context_.module().funcs[callee]->decl.sig;
   callees_.push_back(callee);
   const std::string arguments = PopArguments(signature.param_types.size());
