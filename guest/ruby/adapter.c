@@ -380,6 +380,9 @@ u32 import_canonical_abi_resource_get_rb_abi_value(u32 handle) { return handle; 
 // The interpreter leaves by exit only when it cannot go on, which is when memory runs out.
 void import_wasi_snapshot_preview1_proc_exit(u32 code) { OutOfMemory(); }
 
+// Nothing calls back.
+void dormouse_hook(void) {}
+
 // ── the exports
 
 static u32 Evaluate(const char* code) {

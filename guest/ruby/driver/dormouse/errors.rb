@@ -60,7 +60,8 @@ module Dormouse
       def lines_of(error)
         frames = frames_of(error)
         return message_of(error).lines(chomp: true) if error.is_a?(SyntaxError) && frames.empty?
-        head = "#{message_of(error)} (#{name_of(error)})"
+        message = message_of(error)
+        head = message.empty? ? name_of(error) : "#{message} (#{name_of(error)})"
         lines = [frames.empty? ? head : "#{frames.first}: #{head}"]
         rest = frames.drop(1).map { |frame| "\tfrom #{JsonText.utf8(frame)}" }
         if rest.size > FIRST_FRAMES + LAST_FRAMES
