@@ -21,6 +21,7 @@ DORMOUSE_REPLACES(dup)
 DORMOUSE_REPLACES(dup2)
 DORMOUSE_REPLACES(flock)
 DORMOUSE_REPLACES(__internal_wasi_vfs_rt_init)
+DORMOUSE_WRAPS(mmap)
 DORMOUSE_WRAPS(rb_execution_context_mark)
 DORMOUSE_USES(rb_abi_guest_ruby_init)
 DORMOUSE_USES(rb_abi_guest_rb_eval_string_protect)
@@ -82,7 +83,7 @@ enum {
 // Values, and strings.
 enum { kNil = 2, kStringLength = 12, kStringText = 16, kNotEmbedded = 8192 };
 
-enum { kSuccess = 0, kFailed = 1, kEmitError = 2, kNoSuchFunction = 58 };
+enum { kSuccess = 0, kFailed = 1, kEmitError = 2, kNoMemory = 48 };
 
 static u32 Word(u32 address) { return DM_AT(u32, address, 0u); }
 static void SetWord(u32 address, u32 value) { DM_AT(u32, address, 0u) = value; }
@@ -316,6 +317,14 @@ u32 module_dup2(u32 file, u32 wanted) {
 // The module lays files of its own over the host's, under descriptors that could be those of others. It is better off
 // without. Called before any file is.
 void module___internal_wasi_vfs_rt_init(void) { SetWord(kPackedFiles, kNoPackedFiles); }
+
+// The interpreter asks for 256 MiB of address space as a cache of large classes, which would count as memory here, and does
+// without if there are none.
+u32 module_mmap(u32 address, u32 length, u32 protection, u32 flags, u32 file, u64 offset) {
+  enum { kCacheBytes = 1 << 28 };
+  if (length == kCacheBytes && file == UINT32_MAX) return Failed(kNoMemory);
+  return original_mmap(address, length, protection, flags, file, offset);
+}
 
 // Nobody else has the file.
 u32 module_flock(u32 file, u32 operation) { return 0; }
