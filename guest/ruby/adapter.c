@@ -20,6 +20,8 @@ DORMOUSE_REPLACES(_rb_js_eval_js)
 DORMOUSE_REPLACES(dup)
 DORMOUSE_REPLACES(dup2)
 DORMOUSE_REPLACES(flock)
+DORMOUSE_REPLACES(__clock)
+DORMOUSE_WRAPS(__nl_langinfo)
 DORMOUSE_REPLACES(__internal_wasi_vfs_rt_init)
 DORMOUSE_WRAPS(mmap)
 DORMOUSE_WRAPS(rb_execution_context_mark)
@@ -41,6 +43,7 @@ enum {
   kScan = 80,      // a buffer for the garbage collector, 0 if the interpreter's suffices
   kScanned = 84,   // how much of that was used since the run began
   kJumpSpace = 88, // where the frames that a jump leaves are unwound to, 0 if the interpreter's space suffices
+  kCodeset = 112,  // its name
   kText = 96,      // address and length of a text
   kResult = 104,   // result of an evaluation
   kScratch = 128,
@@ -317,6 +320,20 @@ u32 module_dup2(u32 file, u32 wanted) {
 // The module lays files of its own over the host's, under descriptors that could be those of others. It is better off
 // without. Called before any file is.
 void module___internal_wasi_vfs_rt_init(void) { SetWord(kPackedFiles, kNoPackedFiles); }
+
+// CPU time, in nanoseconds; the module's is the time since its start.
+u64 module___clock(void) {
+  enum { kProcessCpu = 2 };
+  return import_wasi_snapshot_preview1_clock_time_get(kProcessCpu, 1, kScratch) == 0 ? DM_AT(u64, kScratch, 0u) : 0;
+}
+
+// The encoding of the environment and of what comes from outside. The module never calls setlocale.
+u32 module___nl_langinfo(u32 item) {
+  enum { kCodesetItem = 14 };
+  if (item != kCodesetItem) return original___nl_langinfo(item);
+  memcpy(Bytes(kCodeset), "UTF-8", 6);
+  return kCodeset;
+}
 
 // The interpreter asks for 256 MiB of address space as a cache of large classes, which would count as memory here, and does
 // without if there are none.

@@ -57,7 +57,7 @@ module Dormouse
       $PROGRAM_NAME = @cell_name
       Builtins.begin_cell
       restore = prepare(cell) or return
-      report(finish(execute(cell["code"])))
+      report(finish(attempt { evaluate(cell["code"]) }))
       restore.call
     end
 
@@ -76,19 +76,19 @@ module Dormouse
       @mute = true
       ["1 + 1", "[1, {a: 2.5}, 'b', :c]", "def dormouse_warm_up = raise('no')\ndormouse_warm_up", "1 +", "nil.foo", "exit"].each do |code|
         @cell_name = "cell-0"
-        report(finish(execute(code)))
+        report(finish(attempt { evaluate(code) }))
       end
       Object.__send__(:remove_method, :dormouse_warm_up)
     ensure
       @mute = false
     end
 
-    # A stop raises Interrupt while the host is armed, wherever that is: also in what handles the first one.
-    def execute(code)
+    # Runs user code. A stop raises Interrupt while the host is armed, wherever that is: also in what handles the first one.
+    def attempt(&block)
       outcome = Outcome.new
       begin
         outcome.exit_code = catch(LEAVE) do
-          armed { outcome.value = evaluate(code) }
+          outcome.value = armed(&block)
           nil
         end
       rescue SystemExit => e
@@ -128,7 +128,7 @@ module Dormouse
     # Blocks given to at_exit run when their cell ends, the last one first.
     def finish(outcome)
       while (block = Builtins.exit_blocks.pop)
-        ended = execute_block(block)
+        ended = attempt(&block)
         # Test runners exit with 0 from there: that is a normal end.
         outcome.exit_code = ended.exit_code if ended.exit_code&.nonzero?
         outcome.error ||= ended.error
@@ -136,28 +136,25 @@ module Dormouse
       outcome
     end
 
-    def execute_block(block)
-      outcome = Outcome.new
-      begin
-        outcome.exit_code = catch(LEAVE) do
-          armed(&block)
-          nil
-        end
-      rescue SystemExit => e
-        outcome.exit_code = e.status
-      rescue Exception => e
-        outcome.error = e
-      end
-      outcome
+    # Nothing stays in buffers, also where user code has asked for some.
+    def flush
+      [STDOUT, STDERR, $stdout, $stderr].each { |stream| stream.flush if stream.is_a?(IO) && !stream.closed? }
+    rescue IOError, SystemCallError
+      nil
     end
 
     def report(outcome)
+      flush
+      unless outcome.exit_code || outcome.error || nil.equal?(outcome.value)
+        shown = attempt { Display.bundle(outcome.value) }
+        return emit_output(shown.value, {}, true) if shown.value
+        outcome.error = shown.error
+        outcome.exit_code = shown.exit_code
+      end
       if outcome.exit_code
         emit(EXIT, "code" => outcome.exit_code)
       elsif outcome.error
         emit(ERROR, Errors.describe(outcome.error, @cell_name))
-      elsif !outcome.value.nil?
-        emit_output(Display.bundle(outcome.value), {}, true)
       end
     end
 

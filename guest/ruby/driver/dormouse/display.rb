@@ -24,7 +24,7 @@ module Dormouse
       def bundle(value)
         bundle = {"text/plain" => text(value)}
         add_rich(value, bundle) unless plain?(value)
-        if (value.instance_of?(Array) || value.instance_of?(Hash)) && (plain = json(value))
+        if Inspection.collection?(value) && (plain = json(value))
           bundle["application/json"] = plain
         end
         bundle
@@ -42,7 +42,7 @@ module Dormouse
 
       def text(value)
         Inspection.text(value)
-      rescue Interrupt
+      rescue Interrupt, SystemExit
         raise
       rescue Exception => e
         "the result cannot be shown: #{JsonText.utf8(e.message.to_s)[0, 1000]}"
@@ -51,7 +51,7 @@ module Dormouse
       def plain?(value)
         case value
         when nil, true, false, Numeric, String, Symbol, Array, Hash, Proc, Module then true
-        else false
+        else !(Kernel === value)
         end
       end
 
@@ -61,7 +61,7 @@ module Dormouse
           shown = value.public_send(method)
           bundle[type] = content(shown, type) if shown.is_a?(String)
         end
-      rescue Interrupt
+      rescue Interrupt, SystemExit
         raise
       rescue Exception
         nil
@@ -94,9 +94,10 @@ module Dormouse
       end
 
       def copy_collection(value, depth, left)
-        if value.instance_of?(Array)
+        throw left, nil unless Inspection.collection?(value)
+        if Array === value
           value.map { |item| copy(item, depth + 1, left) }
-        elsif value.instance_of?(Hash) && value.each_key.all? { |key| key.is_a?(String) || key.is_a?(Symbol) }
+        elsif value.each_key.all? { |key| key.is_a?(String) || key.is_a?(Symbol) }
           value.to_h { |key, item| [copy(key, depth + 1, left), copy(item, depth + 1, left)] }
         else
           throw left, nil

@@ -9,7 +9,8 @@ module Dormouse
     SHOWN_VALUES = 1_000  # of a collection
     MOST_DEPTH = 100
     MOST_TEXT = 1 << 20
-    private_constant :SMALL, :MOST_VALUES, :SHOWN_VALUES, :MOST_DEPTH, :MOST_TEXT
+    WIDTH = 100
+    private_constant :WIDTH, :SMALL, :MOST_VALUES, :SHOWN_VALUES, :MOST_DEPTH, :MOST_TEXT
 
     class << self
       def text(value)
@@ -18,11 +19,12 @@ module Dormouse
         shown.length > MOST_TEXT ? "#{shown[0, MOST_TEXT]}… #{shown.length - MOST_TEXT} more characters" : shown
       end
 
-      private
-
+      # Without calling methods of the value, which need not have any.
       def collection?(value)
-        value.instance_of?(Array) || value.instance_of?(Hash)
+        (Array === value && value.class.equal?(Array)) || (Hash === value && value.class.equal?(Hash))
       end
+
+      private
 
       # Few values, in few levels?
       def small?(value)
@@ -46,23 +48,29 @@ module Dormouse
           next unless collection?(item)
           return true if seen[item]
           seen[item] = true
-          stack.concat(item.instance_of?(Hash) ? item.to_a.flatten(1) : item)
+          stack.concat(Hash === item ? item.to_a.flatten(1) : item)
         end
         false
       end
 
       def pretty(value)
-        PP.pp(value, +"", 100).chomp
+        return "#<#{Kernel.instance_method(:class).bind_call(value)}>" unless Kernel === value
+        plain = value.inspect
+        return plain if String === value || (plain.length <= WIDTH && !plain.include?("\n"))
+        PP.pp(value, +"", WIDTH).chomp
+      rescue StandardError
+        # User code may have changed what pp needs.
+        value.inspect
       end
 
       def part(value, path, left)
         left[0] -= 1
         return leaf(value) unless collection?(value)
-        open, close = value.instance_of?(Array) ? %w([ ]) : %w({ })
+        open, close = Array === value ? %w([ ]) : %w({ })
         return "#{open}...#{close}" if path.size >= MOST_DEPTH || left[0] <= 0 || path.any? { |outer| outer.equal?(value) }
         path.push(value)
         shown = value.first(SHOWN_VALUES).take_while { left[0] > 0 }.map do |item|
-          value.instance_of?(Array) ? part(item, path, left) : "#{key(item[0], path, left)}#{part(item[1], path, left)}"
+          Array === value ? part(item, path, left) : "#{key(item[0], path, left)}#{part(item[1], path, left)}"
         end
         path.pop
         shown << "... #{value.size - shown.size} more" if value.size > shown.size
@@ -74,7 +82,7 @@ module Dormouse
       end
 
       def leaf(value)
-        text = value.inspect
+        text = Kernel === value ? value.inspect : pretty(value)
         text.length > 10_000 ? "#{text[0, 10_000]}…" : text
       end
     end
