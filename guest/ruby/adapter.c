@@ -20,6 +20,12 @@ DORMOUSE_REPLACES(_rb_js_eval_js)
 DORMOUSE_REPLACES(dup)
 DORMOUSE_REPLACES(dup2)
 DORMOUSE_REPLACES(flock)
+DORMOUSE_REPLACES(chmod)
+DORMOUSE_REPLACES(chown)
+DORMOUSE_REPLACES(fchmod)
+DORMOUSE_WRAPS(fstat)
+DORMOUSE_WRAPS(__wasilibc_nocwd_fstatat)
+DORMOUSE_USES(__wasilibc_find_relpath_alloc)
 DORMOUSE_REPLACES(__clock)
 DORMOUSE_WRAPS(__nl_langinfo)
 DORMOUSE_REPLACES(__internal_wasi_vfs_rt_init)
@@ -342,6 +348,46 @@ u32 module_mmap(u32 address, u32 length, u32 protection, u32 flags, u32 file, u6
   if (length == kCacheBytes && file == UINT32_MAX) return Failed(kNoMemory);
   return original_mmap(address, length, protection, flags, file, offset);
 }
+
+// Permission bits, which WASI lacks.
+enum { kStatMode = 24, kFollow = 1, kNoFollow = 1 };
+
+static void AddMode(u32 status, u32 error) {
+  if (error == 0) SetWord(status + kStatMode, Word(status + kStatMode) | Word(kScratch));
+}
+
+u32 module_fstat(u32 file, u32 status) {
+  const u32 result = original_fstat(file, status);
+  if (result == 0 && g_global1 == 0) AddMode(status, host_dormouse_fd_mode_get(file, kScratch));
+  return result;
+}
+
+u32 module___wasilibc_nocwd_fstatat(u32 directory, u32 path, u32 status, u32 flags) {
+  const u32 result = original___wasilibc_nocwd_fstatat(directory, path, status, flags);
+  if (result != 0 || g_global1 != 0) return result;
+  const u32 follow = (flags & kNoFollow) != 0 ? 0 : kFollow;
+  AddMode(status, host_dormouse_path_mode_get(directory, follow, path, (u32)strlen(Bytes(path)), kScratch));
+  return result;
+}
+
+u32 module_fchmod(u32 file, u32 mode) {
+  const u32 error = host_dormouse_fd_chmod(file, mode & 07777);
+  return error == 0 ? 0 : Failed(error);
+}
+
+u32 module_chmod(u32 path, u32 mode) {
+  memset(Bytes(kScratch), 0, 12);
+  const u32 directory = module___wasilibc_find_relpath_alloc(path, kScratch, kScratch + 4, kScratch + 8, 1);
+  if (directory == UINT32_MAX) return UINT32_MAX;
+  const u32 relative = Word(kScratch + 4);
+  const u32 error =
+      host_dormouse_path_chmod(directory, kFollow, relative, (u32)strlen(Bytes(relative)), mode & 07777);
+  module_free(relative);
+  return error == 0 ? 0 : Failed(error);
+}
+
+// There is one user.
+u32 module_chown(u32 path, u32 user, u32 group) { return 0; }
 
 // Nobody else has the file.
 u32 module_flock(u32 file, u32 operation) { return 0; }

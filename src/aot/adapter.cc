@@ -18,13 +18,20 @@ struct HostFunction {
   const char* types;
   const char* arguments;
   bool returns;
+  bool always = false;  // else for adapters whose text names it
 };
 
 constexpr HostFunction kHostFunctions[] = {
     {"emit", "iii>", "u32 kind, u32 address, u32 length", "u32, u32, u32", "kind, address, length",
-     false},
+     false, true},
     {"fd_dup", "iii>i", "u32 file, u32 lowest, u32 result", "u32, u32, u32", "file, lowest, result",
-     true},
+     true, true},
+    {"fd_chmod", "ii>i", "u32 file, u32 mode", "u32, u32", "file, mode", true},
+    {"fd_mode_get", "ii>i", "u32 file, u32 result", "u32, u32", "file, result", true},
+    {"path_chmod", "iiiii>i", "u32 file, u32 flags, u32 path, u32 length, u32 mode",
+     "u32, u32, u32, u32, u32", "file, flags, path, length, mode", true},
+    {"path_mode_get", "iiiii>i", "u32 file, u32 flags, u32 path, u32 length, u32 result",
+     "u32, u32, u32, u32, u32", "file, flags, path, length, result", true},
 };
 
 std::string Identifier(std::string_view name) {
@@ -36,8 +43,12 @@ std::string Identifier(std::string_view name) {
   return out;
 }
 
-bool Imports(const wabt::Module& module, const HostFunction& wanted) {
-  return std::any_of(module.imports.begin(), module.imports.end(), [&](const wabt::Import* import) {
+// Whether adapters get the function, and the module does not import it.
+bool IsAdded(const ModuleContext& context, const HostFunction& wanted) {
+  const wabt::Module& module = context.module();
+  const std::string call = Text("host_dormouse_", wanted.name, "(");
+  if (!wanted.always && context.options().adapter.find(call) == std::string::npos) return false;
+  return std::none_of(module.imports.begin(), module.imports.end(), [&](const wabt::Import* import) {
     return import->module_name == "dormouse" && import->field_name == wanted.name;
   });
 }
@@ -74,10 +85,10 @@ std::string HostPrototype(const ModuleContext& context, wabt::Index function,
   return out + (signature.param_types.empty() ? "void)" : ")");
 }
 
-std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, std::string& out) {
+std::size_t WriteAdapterImports(const ModuleContext& context, std::string& rows, std::string& out) {
   std::size_t count = 0;
   for (const HostFunction& function : kHostFunctions) {
-    if (Imports(module, function)) continue;
+    if (!IsAdded(context, function)) continue;
     Append(out, "static void* slot_", function.name, ";\nDM_HIDDEN ", Prototype(function), " {\n  ",
            function.returns ? "return " : "", "((", function.returns ? "u32" : "void",
            " (*)(void*, ", function.types, "))slot_", function.name, ")(dormouse_host, ",
@@ -130,17 +141,20 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
   for (const AdapterFunction& item : kAdapterExports)
     Append(out, "DM_HIDDEN ", item.prototype, ";\n");
   for (const HostFunction& function : kHostFunctions) {
-    if (!Imports(module, function)) Append(out, "DM_HIDDEN ", Prototype(function), ";\n");
+    if (IsAdded(context, function)) Append(out, "DM_HIDDEN ", Prototype(function), ";\n");
   }
   if (HasHook(context)) {
     Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n#define DORMOUSE_HOOK 0u\n");
   }
-  out += "#define DORMOUSE_USES(name)\n#define DORMOUSE_REPLACES(name)\n"
-         "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n";
-  if (context.adapter_names().setjmp) {
+  const AdapterNames& names = context.adapter_names();
+  if (!names.used.empty() || names.setjmp) {
+    out += "#define DORMOUSE_USES(name)\n#define DORMOUSE_REPLACES(name)\n"
+           "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n";
+  }
+  if (names.setjmp) {
     for (const char* prototype : kAdapterJumps) Append(out, "DM_HIDDEN ", prototype, ";\n");
   }
-  for (const wabt::Index index : context.adapter_names().used) {
+  for (const wabt::Index index : names.used) {
     Append(out, "DM_HIDDEN ", context.Prototype(index), ";\n#define module_",
            Identifier(module.funcs[index]->name.substr(1)), " ", context.FunctionName(index), "\n");
     if (!context.IsWrapped(index)) continue;

@@ -91,7 +91,7 @@ std::string HostPrototype(const ModuleContext& context, wabt::Index function,
 
 // The host's functions that adapters may call though the module does not import them. Adds their
 // rows and code for engine_table.c, and returns how many they are.
-std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, std::string& out);
+std::size_t WriteAdapterImports(const ModuleContext& context, std::string& rows, std::string& out);
 
 // engine_adapter.h.
 std::string WriteAdapterHeader(const ModuleContext& context);

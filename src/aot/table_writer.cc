@@ -215,7 +215,7 @@ Result<void> WriteImports(const ModuleContext& context, std::string& out) {
            CStringLiteral(import->field_name), ", \"", text, "\", &", slot, "},\n");
     ++count;
   }
-  if (adapted) count += WriteAdapterImports(module, rows, out);
+  if (adapted) count += WriteAdapterImports(context, rows, out);
   Append(out, "static const struct DormouseImport imports[] = {\n", rows, "  {0, 0, 0, 0}};\n",
          "enum { kImports = ", count, " };\n\n");
   return {};
