@@ -48,9 +48,10 @@ bool IsAdded(const ModuleContext& context, const HostFunction& wanted) {
   const wabt::Module& module = context.module();
   const std::string call = Text("host_dormouse_", wanted.name, "(");
   if (!wanted.always && context.options().adapter.find(call) == std::string::npos) return false;
-  return std::none_of(module.imports.begin(), module.imports.end(), [&](const wabt::Import* import) {
-    return import->module_name == "dormouse" && import->field_name == wanted.name;
-  });
+  return std::none_of(
+      module.imports.begin(), module.imports.end(), [&](const wabt::Import* import) {
+        return import->module_name == "dormouse" && import->field_name == wanted.name;
+      });
 }
 
 std::string Prototype(const HostFunction& function) {
@@ -148,8 +149,9 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
   }
   const AdapterNames& names = context.adapter_names();
   if (!names.used.empty() || names.setjmp) {
-    out += "#define DORMOUSE_USES(name)\n#define DORMOUSE_REPLACES(name)\n"
-           "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n";
+    out +=
+        "#define DORMOUSE_USES(name)\n#define DORMOUSE_REPLACES(name)\n"
+        "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n";
   }
   if (names.setjmp) {
     for (const char* prototype : kAdapterJumps) Append(out, "DM_HIDDEN ", prototype, ";\n");
@@ -159,7 +161,8 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
            Identifier(module.funcs[index]->name.substr(1)), " ", context.FunctionName(index), "\n");
     if (!context.IsWrapped(index)) continue;
     Append(out, "DM_HIDDEN ", context.OriginalPrototype(index), ";\n#define original_",
-           Identifier(module.funcs[index]->name.substr(1)), " original_", context.FunctionName(index), "\n");
+           Identifier(module.funcs[index]->name.substr(1)), " original_",
+           context.FunctionName(index), "\n");
   }
   wabt::Index function = 0;
   for (const wabt::Import* import : module.imports) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that call a setjmp made with asyncify.
 //
-// There, setjmp unwinds the whole stack into a buffer and rewinds it, so that longjmp can rewind it once more. Here the
-// function only copies its variables. A longjmp unwinds as before, but ends where it returns to the function that
-// called setjmp: that puts the copies back and goes on behind the call. So setjmp costs next to nothing, longjmp the
-// frames that it leaves, and neither depends on the depth of the stack.
+// There, setjmp unwinds the whole stack into a buffer and rewinds it, so that longjmp can rewind it
+// once more. Here the function only copies its variables. A longjmp unwinds as before, but ends
+// where it returns to the function that called setjmp: that puts the copies back and goes on behind
+// the call. So setjmp costs next to nothing, longjmp the frames that it leaves, and neither depends
+// on the depth of the stack.
 //
-// The copies are variables of the function too: when the stack is unwound for another reason (a fiber is left, say)
-// they go into asyncify's buffer above the function's own, and come back before those when it is rewound.
+// The copies are variables of the function too: when the stack is unwound for another reason (a
+// fiber is left, say) they go into asyncify's buffer above the function's own, and come back before
+// those when it is rewound.
 //
-// Asyncify keeps nothing on the operand stack across a call that may unwind, so that locals are all there is to copy.
+// Asyncify keeps nothing on the operand stack across a call that may unwind, so that locals are all
+// there is to copy.
 #include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/function_emitter.h"
@@ -27,7 +30,8 @@ struct Kept {
 
 // What site number `site` keeps; buffer and what dormouse_jump_begin returned come first.
 std::vector<Kept> KeptBy(std::size_t site, const std::vector<wabt::Type>& locals) {
-  std::vector<Kept> kept = {{"u32", "", Text("j", site, "_buffer")}, {"u32", "", Text("j", site, "_kept")}};
+  std::vector<Kept> kept = {{"u32", "", Text("j", site, "_buffer")},
+                            {"u32", "", Text("j", site, "_kept")}};
   for (std::size_t i = 0; i < locals.size(); ++i) {
     kept.push_back({CTypeName(locals[i]), Text("l", i), Text("j", site, "_l", i)});
   }
@@ -62,7 +66,8 @@ bool FunctionEmitter::IsChangedByAdapter(wabt::Index function) const {
 void FunctionEmitter::EmitSetjmp() {
   const Value buffer = stack_.Pop();
   if (stack_.size() != 0) return Unsupported("setjmp with operands on the stack", "call");
-  if (signature_->result_types.size() > 1) return Unsupported("setjmp in a function of several results", "call");
+  if (signature_->result_types.size() > 1)
+    return Unsupported("setjmp in a function of several results", "call");
   const std::size_t site = jump_sites_.size();
   const std::vector<Kept> kept = KeptBy(site, local_types_);
   Append(out_, kept[0].copy, " = ", buffer.text, ";\n");
@@ -71,7 +76,8 @@ void FunctionEmitter::EmitSetjmp() {
     Append(out_, "if (j", i, "_buffer == ", kept[0].copy, ") j", i, "_buffer = 0;\n");
   }
   Append(out_, kept[1].copy, " = dormouse_jump_begin(", kept[0].copy, ");\n");
-  for (std::size_t i = 2; i < kept.size(); ++i) Append(out_, kept[i].copy, " = ", kept[i].variable, ";\n");
+  for (std::size_t i = 2; i < kept.size(); ++i)
+    Append(out_, kept[i].copy, " = ", kept[i].variable, ";\n");
   Value result = stack_.NewVariable(wabt::Type::I32, "0u");
   Append(out_, "J", site, ":;\n");
   ++stretch_;
@@ -95,7 +101,8 @@ std::string FunctionEmitter::JumpPrologue() const {
       size += SizeOf(kept.type);
     }
   }
-  if (!signature_->result_types.empty()) Append(out, CTypeName(signature_->result_types[0]), " j_result = 0;\n");
+  if (!signature_->result_types.empty())
+    Append(out, CTypeName(signature_->result_types[0]), " j_result = 0;\n");
   Append(out, "u32 j_at = dormouse_jump_enter(", size, "u);\nif (j_at != 0) {\n", loads, "}\n");
   return out;
 }
@@ -114,9 +121,11 @@ void FunctionEmitter::EmitJumpEpilogue() {
     }
     Append(jumps, "goto J", site, ";\n}\n");
   }
-  Append(out_, "leave:;\nif (DM_UNLIKELY(dormouse_jump_unwinding())) {\nconst u32 j_target = dormouse_jump_target();\n",
-         jumps, "if (j_target == 0) {\nj_at = dormouse_jump_leave(", size, "u);\n", stores, "}\n}\n",
-         signature_->result_types.empty() ? "return;\n" : "return j_result;\n");
+  Append(out_,
+         "leave:;\nif (DM_UNLIKELY(dormouse_jump_unwinding())) {\nconst u32 j_target = "
+         "dormouse_jump_target();\n",
+         jumps, "if (j_target == 0) {\nj_at = dormouse_jump_leave(", size, "u);\n", stores,
+         "}\n}\n", signature_->result_types.empty() ? "return;\n" : "return j_result;\n");
 }
 
 }  // namespace dormouse::aot

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "aot/adapter.h"
 #include "aot/module_context.h"
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
+#include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/constant_expression.h"
 #include "aot/literal.h"
@@ -142,7 +142,8 @@ ModuleContext ModuleContext::WithoutAdapter() const {
 }
 
 bool ModuleContext::IsReplaced(wabt::Index function) const {
-  return std::binary_search(adapter_names_.replaced.begin(), adapter_names_.replaced.end(), function);
+  return std::binary_search(adapter_names_.replaced.begin(), adapter_names_.replaced.end(),
+                            function);
 }
 
 bool ModuleContext::IsWrapped(wabt::Index function) const {

@@ -13,8 +13,8 @@
 
 namespace dormouse::engine {
 
-// kOrThere: the low byte of the operation; the others are an offset. What lies at the offset from the address that
-// is found at `address`, when the interrupt happens, is changed.
+// kOrThere: the low byte of the operation; the others are an offset. What lies at the offset from
+// the address that is found at `address`, when the interrupt happens, is changed.
 enum class InterruptOperation : std::uint32_t { kStore = 0, kOr = 1, kOrThere = 2 };
 
 constexpr InterruptOperation KindOf(InterruptOperation operation) {
