@@ -11,6 +11,8 @@
 #include <string.h>
 
 DORMOUSE_SETJMP(_rb_wasm_setjmp)
+DORMOUSE_CONSTANT(ruby_xmalloc, 24600)
+DORMOUSE_WRAPS(ruby_xfree)
 DORMOUSE_REPLACES(asyncify_start_unwind)
 DORMOUSE_REPLACES(asyncify_stop_rewind)
 DORMOUSE_REPLACES(rb_wasm_scan_locals)
@@ -37,6 +39,7 @@ DORMOUSE_USES(rb_gc_mark_maybe)
 DORMOUSE_USES(rb_mark_locations)
 DORMOUSE_USES(rb_utf8_str_new)
 DORMOUSE_REPLACES(rb_wasm_handle_jmp_unwind)
+DORMOUSE_USES(ruby_xmalloc)
 DORMOUSE_USES(malloc)
 DORMOUSE_USES(free)
 
@@ -166,6 +169,23 @@ void module_asyncify_stop_rewind(void) {
 }
 
 // ── setjmp and longjmp
+
+// Of a jmp_buf only the last few bytes are used, but each call from C to Ruby allocates a whole one. Its memory begins
+// there, and its address is told from others by being no multiple of 8.
+enum { kJumpUnused = 24572, kJumpBytes = 32 };
+
+u32 ruby_xmalloc_24600(void) {
+  const u32 block = module_malloc(kJumpBytes);
+  return block != 0 ? block - kJumpUnused : module_ruby_xmalloc(24600);
+}
+
+void module_ruby_xfree(u32 address) {
+  if (address % 8 == 4) {
+    module_free(address + kJumpUnused);
+  } else {
+    original_ruby_xfree(address);
+  }
+}
 
 u32 dormouse_jump_begin(u32 buffer) {
   SetWord(buffer + kJumpState, kJumpCaptured);

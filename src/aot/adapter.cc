@@ -116,7 +116,9 @@ Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_vi
       continue;
     }
     const std::string_view directive = line.substr(0, open);
-    const std::string_view name = line.substr(open + 1, line.size() - open - 2);
+    std::string_view name = line.substr(open + 1, line.size() - open - 2);
+    const std::string_view number = name.substr(std::min(name.size(), name.find(", ")));
+    name.remove_suffix(number.size());
     const auto found = functions.find(name);
     if (found == functions.end() || found->second < module.num_func_imports) {
       return Error(ErrorCode::kInvalidRequest,
@@ -124,6 +126,12 @@ Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_vi
     }
     if (directive == "DORMOUSE_SETJMP") {
       names.setjmp = found->second;
+      continue;
+    }
+    if (directive == "DORMOUSE_CONSTANT") {
+      const std::string_view digits = number.substr(std::min<std::size_t>(2, number.size()));
+      names.constants.push_back(
+          {found->second, Text("(", digits, "u)"), Text(Identifier(name), "_", digits)});
       continue;
     }
     names.used.push_back(found->second);
@@ -151,7 +159,8 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
   if (!names.used.empty() || names.setjmp) {
     out +=
         "#define DORMOUSE_USES(name)\n#define DORMOUSE_REPLACES(name)\n"
-        "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n";
+        "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n"
+        "#define DORMOUSE_CONSTANT(name, number)\n";
   }
   if (names.setjmp) {
     for (const char* prototype : kAdapterJumps) Append(out, "DM_HIDDEN ", prototype, ";\n");

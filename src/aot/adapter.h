@@ -20,6 +20,8 @@
 //   DORMOUSE_USES(NAME)      module_NAME is the module's function NAME
 //   DORMOUSE_REPLACES(NAME)  as well, and the adapter defines it in place of the module
 //   DORMOUSE_WRAPS(NAME)     as well, and original_NAME is the module's version
+//   DORMOUSE_CONSTANT(NAME, N)  calls of the module's function NAME with the i32 N are calls of the
+//                            adapter's NAME_N(void)
 //   DORMOUSE_SETJMP(NAME)    calls of the module's function NAME, a setjmp made with asyncify, are
 //                            translated to code that does not unwind (emit_setjmp.cc); the
 //                            adapter defines kAdapterJumps

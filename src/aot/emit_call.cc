@@ -41,6 +41,11 @@ void FunctionEmitter::EmitCall(wabt::Index callee) {
   const wabt::FuncSignature& signature = context_.module().funcs[callee]->decl.sig;
   callees_.push_back(callee);
   const std::string arguments = PopArguments(signature.param_types.size());
+  if (const std::string* constant = context_.ConstantCall(callee, arguments)) {
+    Append(out_, "DM_HIDDEN ", context_.ResultType(signature), " ", *constant, "(void);\n");
+    adapted_ = true;
+    return PushCallResult(signature, *constant + "()");
+  }
   PushCallResult(signature, context_.FunctionName(callee) + arguments);
 }
 

@@ -58,11 +58,6 @@ bool FunctionEmitter::CallsSetjmp(const wabt::ExprList& list) const {
   return false;
 }
 
-bool FunctionEmitter::IsChangedByAdapter(wabt::Index function) const {
-  return context_.IsReplaced(function) || context_.IsWrapped(function) ||
-         CallsSetjmp(context_.module().funcs[function]->exprs);
-}
-
 void FunctionEmitter::EmitSetjmp() {
   const Value buffer = stack_.Pop();
   if (stack_.size() != 0) return Unsupported("setjmp with operands on the stack", "call");

@@ -43,25 +43,26 @@ Result<Bodies> EmitFunctions(const ModuleContext& context) {
   for (wabt::Index i = bodies.first; i < module.funcs.size(); ++i) {
     const std::size_t begin = bodies.text.size();
     bodies.functions.push_back({begin, plain_begin, emitter.callees().size()});
-    if (emitter.IsChangedByAdapter(i)) {
-      plain_text.clear();
-      DORMOUSE_TRY(plain.Emit(i));
-      plain_begin += plain_text.size();
-      if (!context.IsReplaced(i)) DORMOUSE_TRY(emitter.Emit(i));
-      continue;
-    }
     const wabt::Func& func = *module.funcs[i];
     const char* replacement = nullptr;
     if (native) {
       DORMOUSE_ASSIGN(const std::string signature, SignatureText(func.decl.sig));
       replacement = NativeLibcBody(func, signature);
     }
-    if (replacement != nullptr) {
+    bool adapted = context.IsReplaced(i);
+    if (!adapted && replacement != nullptr) {
       Append(bodies.text, context.Prototype(i), " {\n", replacement, "}\n\n");
-    } else {
+    } else if (!adapted) {
       DORMOUSE_TRY(emitter.Emit(i));
+      adapted = emitter.adapted();
     }
-    plain_begin += bodies.text.size() - begin;
+    if (adapted) {
+      plain_text.clear();
+      DORMOUSE_TRY(plain.Emit(i));
+      plain_begin += plain_text.size();
+    } else {
+      plain_begin += bodies.text.size() - begin;
+    }
   }
   bodies.functions.push_back({bodies.text.size(), plain_begin, emitter.callees().size()});
   bodies.callees = emitter.callees();

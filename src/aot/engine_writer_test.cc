@@ -243,6 +243,14 @@ TEST(EngineWriter, AnAdapterReachesFunctionsByName) {
   EXPECT_EQ(code.find("void w_mark(u32 l0) {"), std::string::npos) << code;
 }
 
+TEST(EngineWriter, AnAdapterTakesCallsWithAConstant) {
+  const auto files = Write(kNamed, {.files = 1, .adapter = "DORMOUSE_CONSTANT(set, 1)\n"});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  const std::string code = AllCode(*files);
+  EXPECT_NE(code.find("= set_1();"), std::string::npos) << code;
+  EXPECT_NE(code.find("= w_set(l0);"), std::string::npos) << code;
+}
+
 TEST(EngineWriter, AnUnknownNameOfTheAdapterIsRefused) {
   const auto files = Write(kNamed, {.files = 1, .adapter = "DORMOUSE_USES(nothing)\n"});
   ASSERT_FALSE(files.ok());

@@ -20,6 +20,7 @@ Result<void> FunctionEmitter::Emit(wabt::Index function) {
   error_.clear();
   signature_ = &func.decl.sig;
   calls_setjmp_ = CallsSetjmp(func.exprs);
+  adapted_ = calls_setjmp_ || context_.IsWrapped(function);
   jump_sites_.clear();
   if (calls_setjmp_) {
     for (const char* prototype : kAdapterJumps) Append(out_, "DM_HIDDEN ", prototype, ";\n");

@@ -27,8 +27,8 @@ class FunctionEmitter {
   // function, the text appended is useless.
   Result<void> Emit(wabt::Index function);
 
-  // Whether an adapter has a part in what Emit appends.
-  bool IsChangedByAdapter(wabt::Index function) const;
+  // Whether an adapter has a part in what Emit appended last.
+  bool adapted() const { return adapted_; }
 
   // The functions that the definitions so far call directly, with repetitions.
   const std::vector<wabt::Index>& callees() const { return callees_; }
@@ -135,6 +135,7 @@ class FunctionEmitter {
   const wabt::FuncSignature* signature_ = nullptr;
   std::vector<wabt::Index> callees_;
   std::uint32_t label_ids_ = 0;
+  bool adapted_ = false;
   bool calls_setjmp_ = false;
   std::vector<JumpSite> jump_sites_;
   bool reachable_ = true;

@@ -151,6 +151,14 @@ bool ModuleContext::IsWrapped(wabt::Index function) const {
          adapter_names_.wrapped.end();
 }
 
+const std::string* ModuleContext::ConstantCall(wabt::Index function,
+                                               const std::string& arguments) const {
+  for (const AdapterNames::Constant& call : adapter_names_.constants) {
+    if (call.function == function && call.argument == arguments) return &call.name;
+  }
+  return nullptr;
+}
+
 std::string ModuleContext::OriginalPrototype(wabt::Index function) const {
   std::string text = Prototype(function);
   text.insert(text.find(FunctionName(function)), "original_");

@@ -40,6 +40,12 @@ struct AdapterNames {
   std::vector<wabt::Index> replaced;  // ascending
   std::vector<wabt::Index> wrapped;
   std::optional<wabt::Index> setjmp;
+  struct Constant {
+    wabt::Index function;
+    std::string argument;  // as C text in brackets
+    std::string name;      // of the adapter's function
+  };
+  std::vector<Constant> constants;
 };
 
 class ModuleContext {
@@ -60,6 +66,8 @@ class ModuleContext {
   bool IsReplaced(wabt::Index function) const;
   bool IsWrapped(wabt::Index function) const;
   bool IsSetjmp(wabt::Index function) const { return adapter_names_.setjmp == function; }
+  // The adapter's function in place of a call with these arguments; null: none.
+  const std::string* ConstantCall(wabt::Index function, const std::string& arguments) const;
   // The variable, or the literal value if the global never changes.
   const std::string& GlobalText(wabt::Index global) const { return global_texts_[global]; }
   // The name under which the host sees a global.
