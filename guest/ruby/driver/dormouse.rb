@@ -127,6 +127,7 @@ module Dormouse
 
     # Blocks given to at_exit run when their cell ends, the last one first.
     def finish(outcome)
+      Builtins.exit_blocks.clear if Builtins.leaving?
       while (block = Builtins.exit_blocks.pop)
         ended = attempt(&block)
         # Test runners exit with 0 from there: that is a normal end.

@@ -10,7 +10,9 @@ module Dormouse
     # Methods that are not possible, by what they need.
     PROCESSES = {Kernel => %i[fork spawn system exec `], Process => %i[fork spawn exec daemon wait wait2 waitall waitpid waitpid2 detach],
                  IO => %i[popen pipe]}.freeze
-    private_constant :PROCESSES
+    # Which replacements are also called as `Kernel.sleep` and the like.
+    SINGLETONS = {Kernel => %i[srand sleep exit! at_exit], Process => %i[exit!], Random => %i[srand]}.freeze
+    private_constant :PROCESSES, :SINGLETONS
     @exit_blocks = []
 
     class << self
@@ -44,12 +46,18 @@ module Dormouse
         refuse_processes
         refuse_threads
         Kernel.prepend(Replacements)
-        Object.prepend(Replacements)
-        [Kernel, Process, Random].each { |owner| owner.singleton_class.prepend(Replacements) }
+        SINGLETONS.each { |owner, names| owner.singleton_class.prepend(public_ones(names)) }
         TOPLEVEL_BINDING.receiver.singleton_class.prepend(MainDisplay)
       end
 
       private
+
+      def public_ones(names)
+        Replacements.dup.tap do |copy|
+          (copy.private_instance_methods(false) - names).each { |name| copy.__send__(:remove_method, name) }
+          copy.__send__(:public, *names)
+        end
+      end
 
       def refuse_processes
         PROCESSES.each do |owner, names|
@@ -74,12 +82,12 @@ module Dormouse
     end
 
     module Replacements
+      private
+
       def srand(*seed)
         Builtins.seeded = !seed.empty?
         super
       end
-
-      private
 
       def exit!(status = false)
         code = status == true ? 0 : status == false ? 1 : Integer(status)
