@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 #include "aot/c_text.h"
 #include "wabt/cast.h"
@@ -17,13 +18,20 @@ struct HostFunction {
   const char* types;
   const char* arguments;
   bool returns;
+  bool always = false;  // else for adapters whose text names it
 };
 
 constexpr HostFunction kHostFunctions[] = {
     {"emit", "iii>", "u32 kind, u32 address, u32 length", "u32, u32, u32", "kind, address, length",
-     false},
+     false, true},
     {"fd_dup", "iii>i", "u32 file, u32 lowest, u32 result", "u32, u32, u32", "file, lowest, result",
-     true},
+     true, true},
+    {"fd_chmod", "ii>i", "u32 file, u32 mode", "u32, u32", "file, mode", true},
+    {"fd_mode_get", "ii>i", "u32 file, u32 result", "u32, u32", "file, result", true},
+    {"path_chmod", "iiiii>i", "u32 file, u32 flags, u32 path, u32 length, u32 mode",
+     "u32, u32, u32, u32, u32", "file, flags, path, length, mode", true},
+    {"path_mode_get", "iiiii>i", "u32 file, u32 flags, u32 path, u32 length, u32 result",
+     "u32, u32, u32, u32, u32", "file, flags, path, length, result", true},
 };
 
 std::string Identifier(std::string_view name) {
@@ -35,10 +43,15 @@ std::string Identifier(std::string_view name) {
   return out;
 }
 
-bool Imports(const wabt::Module& module, const HostFunction& wanted) {
-  return std::any_of(module.imports.begin(), module.imports.end(), [&](const wabt::Import* import) {
-    return import->module_name == "dormouse" && import->field_name == wanted.name;
-  });
+// Whether adapters get the function, and the module does not import it.
+bool IsAdded(const ModuleContext& context, const HostFunction& wanted) {
+  const wabt::Module& module = context.module();
+  const std::string call = Text("host_dormouse_", wanted.name, "(");
+  if (!wanted.always && context.options().adapter.find(call) == std::string::npos) return false;
+  return std::none_of(
+      module.imports.begin(), module.imports.end(), [&](const wabt::Import* import) {
+        return import->module_name == "dormouse" && import->field_name == wanted.name;
+      });
 }
 
 std::string Prototype(const HostFunction& function) {
@@ -73,10 +86,10 @@ std::string HostPrototype(const ModuleContext& context, wabt::Index function,
   return out + (signature.param_types.empty() ? "void)" : ")");
 }
 
-std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, std::string& out) {
+std::size_t WriteAdapterImports(const ModuleContext& context, std::string& rows, std::string& out) {
   std::size_t count = 0;
   for (const HostFunction& function : kHostFunctions) {
-    if (Imports(module, function)) continue;
+    if (!IsAdded(context, function)) continue;
     Append(out, "static void* slot_", function.name, ";\nDM_HIDDEN ", Prototype(function), " {\n  ",
            function.returns ? "return " : "", "((", function.returns ? "u32" : "void",
            " (*)(void*, ", function.types, "))slot_", function.name, ")(dormouse_host, ",
@@ -88,6 +101,47 @@ std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, s
   return count;
 }
 
+Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_view adapter) {
+  AdapterNames names;
+  std::unordered_map<std::string_view, wabt::Index> functions;
+  for (wabt::Index i = 0; i < module.funcs.size(); ++i) {
+    std::string_view name = module.funcs[i]->name;
+    if (!name.empty()) functions.emplace(name.substr(1), i);  // without the text format's '$'
+  }
+  while (!adapter.empty()) {
+    const std::string_view line = adapter.substr(0, adapter.find('\n'));
+    adapter.remove_prefix(std::min(adapter.size(), line.size() + 1));
+    const std::size_t open = line.find('(');
+    if (!line.starts_with("DORMOUSE_") || open == std::string_view::npos || !line.ends_with(')')) {
+      continue;
+    }
+    const std::string_view directive = line.substr(0, open);
+    std::string_view name = line.substr(open + 1, line.size() - open - 2);
+    const std::string_view number = name.substr(std::min(name.size(), name.find(", ")));
+    name.remove_suffix(number.size());
+    const auto found = functions.find(name);
+    if (found == functions.end() || found->second < module.num_func_imports) {
+      return Error(ErrorCode::kInvalidRequest,
+                   Text("the adapter names ", name, ", which is no function of the module"));
+    }
+    if (directive == "DORMOUSE_SETJMP") {
+      names.setjmp = found->second;
+      continue;
+    }
+    if (directive == "DORMOUSE_CONSTANT") {
+      const std::string_view digits = number.substr(std::min<std::size_t>(2, number.size()));
+      names.constants.push_back(
+          {found->second, Text("(", digits, "u)"), Text(Identifier(name), "_", digits)});
+      continue;
+    }
+    names.used.push_back(found->second);
+    if (directive == "DORMOUSE_WRAPS") names.wrapped.push_back(found->second);
+    if (directive == "DORMOUSE_REPLACES") names.replaced.push_back(found->second);
+  }
+  std::sort(names.replaced.begin(), names.replaced.end());
+  return names;
+}
+
 std::string WriteAdapterHeader(const ModuleContext& context) {
   const wabt::Module& module = context.module();
   std::string out =
@@ -96,10 +150,28 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
   for (const AdapterFunction& item : kAdapterExports)
     Append(out, "DM_HIDDEN ", item.prototype, ";\n");
   for (const HostFunction& function : kHostFunctions) {
-    if (!Imports(module, function)) Append(out, "DM_HIDDEN ", Prototype(function), ";\n");
+    if (IsAdded(context, function)) Append(out, "DM_HIDDEN ", Prototype(function), ";\n");
   }
   if (HasHook(context)) {
     Append(out, "DM_HIDDEN ", kAdapterHook.prototype, ";\n#define DORMOUSE_HOOK 0u\n");
+  }
+  const AdapterNames& names = context.adapter_names();
+  if (!names.used.empty() || names.setjmp) {
+    out +=
+        "#define DORMOUSE_USES(name)\n#define DORMOUSE_REPLACES(name)\n"
+        "#define DORMOUSE_WRAPS(name)\n#define DORMOUSE_SETJMP(name)\n"
+        "#define DORMOUSE_CONSTANT(name, number)\n";
+  }
+  if (names.setjmp) {
+    for (const char* prototype : kAdapterJumps) Append(out, "DM_HIDDEN ", prototype, ";\n");
+  }
+  for (const wabt::Index index : names.used) {
+    Append(out, "DM_HIDDEN ", context.Prototype(index), ";\n#define module_",
+           Identifier(module.funcs[index]->name.substr(1)), " ", context.FunctionName(index), "\n");
+    if (!context.IsWrapped(index)) continue;
+    Append(out, "DM_HIDDEN ", context.OriginalPrototype(index), ";\n#define original_",
+           Identifier(module.funcs[index]->name.substr(1)), " original_",
+           context.FunctionName(index), "\n");
   }
   wabt::Index function = 0;
   for (const wabt::Import* import : module.imports) {

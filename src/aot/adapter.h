@@ -8,11 +8,23 @@
 //
 //   module_NAME(…)       the module's export NAME
 //   import_MODULE_NAME   the module's import: may be defined; must be where MODULE is not the
-//   host's host_MODULE_NAME(…)  the host's function of that name DORMOUSE_HOOK        a function
-//   pointer, as the module sees it, to the adapter's `void dormouse_hook(void)`, which it
-//                        must define if the module calls functions of that type
+//                        host's
+//   host_MODULE_NAME(…)  the host's function of that name
+//   DORMOUSE_HOOK        a function pointer, as the module sees it, to the adapter's
+//                        `void dormouse_hook(void)`, which it must define if the module calls
+//                        functions of that type
 //
-// with everything but letters and digits in the names replaced by `_`.
+// with everything but letters and digits in the names replaced by `_`. If the module has a name
+// section, the adapter may also reach what is not exported, by lines of its own:
+//
+//   DORMOUSE_USES(NAME)      module_NAME is the module's function NAME
+//   DORMOUSE_REPLACES(NAME)  as well, and the adapter defines it in place of the module
+//   DORMOUSE_WRAPS(NAME)     as well, and original_NAME is the module's version
+//   DORMOUSE_CONSTANT(NAME, N)  calls of the module's function NAME with the i32 N are calls of the
+//                            adapter's NAME_N(void)
+//   DORMOUSE_SETJMP(NAME)    calls of the module's function NAME, a setjmp made with asyncify, are
+//                            translated to code that does not unwind (emit_setjmp.cc); the
+//                            adapter defines kAdapterJumps
 #pragma once
 
 #include <cstddef>
@@ -45,6 +57,28 @@ inline constexpr AdapterFunction kAdapterExports[] = {
 // function.
 inline constexpr AdapterFunction kAdapterHook = {"dormouse_hook", ">", "void dormouse_hook(void)"};
 
+// What an adapter with a DORMOUSE_SETJMP defines. "Unwinding" is asyncify's: functions return, each
+// saving its variables in asyncify's buffer, until the adapter ends it; rewinding is the reverse.
+inline constexpr const char* kAdapterJumps[] = {
+    // `setjmp` of `buffer` was called, and returns 0 for the first time. What this returns is given
+    // to dormouse_jump_arrive.
+    "u32 dormouse_jump_begin(u32 buffer)",
+    // A function with a setjmp begins. While rewinding: takes `size` bytes off asyncify's buffer
+    // and returns where they are. Else 0.
+    "u32 dormouse_jump_enter(u32 size)",
+    // Such a function returns. Whether it does so because of unwinding.
+    "u32 dormouse_jump_unwinding(void)",
+    // Then: the buffer to which a longjmp is under way, or 0 if it is none that unwinds.
+    "u32 dormouse_jump_target(void)",
+    // The target's function was reached. Ends the unwinding, and returns what setjmp returns.
+    "u32 dormouse_jump_arrive(u32 buffer, u32 kept)",
+    // No longjmp: makes room for `size` bytes on asyncify's buffer and returns where.
+    "u32 dormouse_jump_leave(u32 size)",
+};
+
+// The functions that the adapter's lines name. An unknown name is an error.
+Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_view adapter);
+
 // Whether there is an adapter, and a call for its hook in the module.
 bool HasHook(const ModuleContext& context);
 
@@ -59,7 +93,7 @@ std::string HostPrototype(const ModuleContext& context, wabt::Index function,
 
 // The host's functions that adapters may call though the module does not import them. Adds their
 // rows and code for engine_table.c, and returns how many they are.
-std::size_t WriteAdapterImports(const wabt::Module& module, std::string& rows, std::string& out);
+std::size_t WriteAdapterImports(const ModuleContext& context, std::string& rows, std::string& out);
 
 // engine_adapter.h.
 std::string WriteAdapterHeader(const ModuleContext& context);

@@ -37,9 +37,15 @@ void FunctionEmitter::PushCallResult(const wabt::FuncSignature& signature,
 }
 
 void FunctionEmitter::EmitCall(wabt::Index callee) {
+  if (context_.IsSetjmp(callee)) return EmitSetjmp();
   const wabt::FuncSignature& signature = context_.module().funcs[callee]->decl.sig;
   callees_.push_back(callee);
   const std::string arguments = PopArguments(signature.param_types.size());
+  if (const std::string* constant = context_.ConstantCall(callee, arguments)) {
+    Append(out_, "DM_HIDDEN ", context_.ResultType(signature), " ", *constant, "(void);\n");
+    adapted_ = true;
+    return PushCallResult(signature, *constant + "()");
+  }
   PushCallResult(signature, context_.FunctionName(callee) + arguments);
 }
 

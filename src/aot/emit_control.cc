@@ -129,6 +129,7 @@ void FunctionEmitter::EmitIf(const wabt::IfExpr& expr) {
 
 std::string FunctionEmitter::ReturnText() {
   const wabt::TypeVector& types = signature_->result_types;
+  if (calls_setjmp_) return JumpReturnText();
   if (types.empty()) return "return;";
   if (types.size() == 1) return Text("return ", stack_.FromTop(0).text, ";");
   std::string text = Text("return (", context_.ResultType(*signature_), "){");

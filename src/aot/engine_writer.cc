@@ -17,6 +17,7 @@ namespace {
 
 struct FunctionText {
   std::size_t begin = 0;          // in Bodies::text
+  std::size_t plain_begin = 0;    // as it would be without an adapter
   std::size_t callees_begin = 0;  // in Bodies::callees
 };
 
@@ -34,21 +35,36 @@ Result<Bodies> EmitFunctions(const ModuleContext& context) {
   Bodies bodies;
   bodies.first = module.num_func_imports;
   FunctionEmitter emitter(context, bodies.text);
+  // Without what the adapter changes, so that a change of that moves no function to another file.
+  const ModuleContext plain_context = context.WithoutAdapter();
+  std::string plain_text;
+  FunctionEmitter plain(plain_context, plain_text);
+  std::size_t plain_begin = 0;
   for (wabt::Index i = bodies.first; i < module.funcs.size(); ++i) {
-    bodies.functions.push_back({bodies.text.size(), emitter.callees().size()});
+    const std::size_t begin = bodies.text.size();
+    bodies.functions.push_back({begin, plain_begin, emitter.callees().size()});
     const wabt::Func& func = *module.funcs[i];
     const char* replacement = nullptr;
     if (native) {
       DORMOUSE_ASSIGN(const std::string signature, SignatureText(func.decl.sig));
       replacement = NativeLibcBody(func, signature);
     }
-    if (replacement != nullptr) {
+    bool adapted = context.IsReplaced(i);
+    if (!adapted && replacement != nullptr) {
       Append(bodies.text, context.Prototype(i), " {\n", replacement, "}\n\n");
-    } else {
+    } else if (!adapted) {
       DORMOUSE_TRY(emitter.Emit(i));
+      adapted = emitter.adapted();
+    }
+    if (adapted) {
+      plain_text.clear();
+      DORMOUSE_TRY(plain.Emit(i));
+      plain_begin += plain_text.size();
+    } else {
+      plain_begin += bodies.text.size() - begin;
     }
   }
-  bodies.functions.push_back({bodies.text.size(), emitter.callees().size()});
+  bodies.functions.push_back({bodies.text.size(), plain_begin, emitter.callees().size()});
   bodies.callees = emitter.callees();
   return bodies;
 }
@@ -81,9 +97,9 @@ void SplitIntoFiles(const ModuleContext& context, const Bodies& bodies,
   const std::size_t wanted = std::max(1u, context.options().files);
   std::size_t begin = 0;
   for (std::size_t file = 0; file < wanted; ++file) {
-    const std::size_t target = bodies.text.size() / wanted * (file + 1);
+    const std::size_t target = bodies.functions.back().plain_begin / wanted * (file + 1);
     std::size_t end = begin;
-    while (end < count && (file + 1 == wanted || bodies.functions[end].begin < target)) ++end;
+    while (end < count && (file + 1 == wanted || bodies.functions[end].plain_begin < target)) ++end;
     if (end == begin && !(file == 0 && count == 0)) continue;
     char name[32];
     std::snprintf(name, sizeof(name), "engine_%03zu.c", files.size());

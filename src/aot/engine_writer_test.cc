@@ -208,5 +208,81 @@ TEST(EngineWriter, TheHookNeedsTheNullPointersEntry) {
   EXPECT_NE(files.error().message.find("not supported"), std::string::npos) << files.error().message;
 }
 
+constexpr const char* kNamed = R"((module
+    (memory 1)
+    (func $set (param i32) (result i32) (i32.const 0))
+    (func $other (param f64) (result f64) (local.get 0))
+    (func $mark (param i32) (drop (call $set (i32.const 1))))
+    (func $protect (param i32) (result i32) (local i64)
+      (if (result i32) (local.get 0)
+        (then (call $set (local.get 0)))
+        (else (i32.const 7))))))";
+
+std::string AllCode(const std::vector<OutputFile>& files) {
+  std::string code;
+  for (const OutputFile& file : files) {
+    if (file.name.ends_with(".c") && file.name != "engine_adapter.c") code += file.content;
+  }
+  return code;
+}
+
+TEST(EngineWriter, AnAdapterReachesFunctionsByName) {
+  const auto files = Write(
+      kNamed,
+      {.files = 1, .adapter = "DORMOUSE_USES(set)\nDORMOUSE_REPLACES(other)\nDORMOUSE_WRAPS(mark)\n"});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  const std::string header = ContentOf(*files, "engine_adapter.h");
+  for (const char* text : {"#define module_set w_set\n", "#define module_other w_other\n",
+                           "#define module_mark w_mark\n", "#define original_mark original_w_mark\n"}) {
+    EXPECT_NE(header.find(text), std::string::npos) << text << "\n" << header;
+  }
+  const std::string code = AllCode(*files);
+  EXPECT_NE(code.find("u32 w_set(u32 l0) {"), std::string::npos) << code;
+  EXPECT_EQ(code.find("w_other(f64 l0) {"), std::string::npos) << code;
+  EXPECT_NE(code.find("\nvoid original_w_mark(u32 l0) {"), std::string::npos) << code;
+  EXPECT_EQ(code.find("void w_mark(u32 l0) {"), std::string::npos) << code;
+}
+
+TEST(EngineWriter, AnAdapterTakesCallsWithAConstant) {
+  const auto files = Write(kNamed, {.files = 1, .adapter = "DORMOUSE_CONSTANT(set, 1)\n"});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  const std::string code = AllCode(*files);
+  EXPECT_NE(code.find("= set_1();"), std::string::npos) << code;
+  EXPECT_NE(code.find("= w_set(l0);"), std::string::npos) << code;
+}
+
+TEST(EngineWriter, AnUnknownNameOfTheAdapterIsRefused) {
+  const auto files = Write(kNamed, {.files = 1, .adapter = "DORMOUSE_USES(nothing)\n"});
+  ASSERT_FALSE(files.ok());
+  EXPECT_NE(files.error().message.find("nothing"), std::string::npos) << files.error().message;
+}
+
+TEST(EngineWriter, FunctionsThatCallSetjmpKeepTheirVariables) {
+  const auto files = Write(kNamed, {.files = 1, .adapter = "DORMOUSE_SETJMP(set)\n"});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  const std::string code = AllCode(*files);
+  const std::string protect = code.substr(code.find("\nu32 w_protect(u32 l0) {"));
+  for (const char* text :
+       {"u64 j0_l1 = 0;", "u32 j_at = dormouse_jump_enter(20u);", "j0_l1 = DM_AT(u64, j_at, 12u);",
+        "j0_kept = dormouse_jump_begin(j0_buffer);\nj0_l0 = l0;\nj0_l1 = l1;\n", "\nJ0:;\n",
+        "leave:;\n", "= dormouse_jump_arrive(j0_buffer, j0_kept);\nl0 = j0_l0;\nl1 = j0_l1;\ngoto J0;",
+        "j_at = dormouse_jump_leave(20u);", "return j_result;"}) {
+    EXPECT_NE(protect.find(text), std::string::npos) << text << "\n" << protect;
+  }
+  EXPECT_EQ(protect.find("w_set("), std::string::npos) << protect;
+}
+
+TEST(EngineWriter, WhatTheAdapterChangesMovesNoFunctionToAnotherFile) {
+  const auto names = [](const auto& files) {
+    std::vector<bool> has;
+    for (const OutputFile& file : *files) has.push_back(file.content.find("w_protect(u32 l0) {") != std::string::npos);
+    return has;
+  };
+  const auto plain = Write(kNamed, {.files = 3, .adapter = "//\n"});
+  const auto changed = Write(kNamed, {.files = 3, .adapter = "DORMOUSE_SETJMP(set)\nDORMOUSE_REPLACES(other)\n"});
+  ASSERT_TRUE(plain.ok() && changed.ok());
+  EXPECT_EQ(names(plain), names(changed));
+}
+
 }  // namespace
 }  // namespace dormouse::aot

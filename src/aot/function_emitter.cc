@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aot/function_emitter.h"
 
+#include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/unsupported_features.h"
 #include "wabt/cast.h"
@@ -18,8 +19,24 @@ Result<void> FunctionEmitter::Emit(wabt::Index function) {
   reachable_ = true;
   error_.clear();
   signature_ = &func.decl.sig;
-  Append(out_, context_.Prototype(function), " {\n");
+  calls_setjmp_ = CallsSetjmp(func.exprs);
+  adapted_ = calls_setjmp_ || context_.IsWrapped(function);
+  jump_sites_.clear();
+  if (calls_setjmp_) {
+    for (const char* prototype : kAdapterJumps) Append(out_, "DM_HIDDEN ", prototype, ";\n");
+  }
+  if (context_.IsWrapped(function)) {
+    const std::string prototype = context_.OriginalPrototype(function);
+    Append(out_, "DM_HIDDEN ", prototype, ";\n", prototype, " {\n");
+  } else {
+    Append(out_, context_.Prototype(function), " {\n");
+  }
+  const std::size_t begin = out_.size();
   EmitBody(func);
+  if (calls_setjmp_) {
+    EmitJumpEpilogue();
+    out_.insert(begin, JumpPrologue());
+  }
   out_ += "}\n\n";
   if (!error_.empty()) {
     return Error(ErrorCode::kInvalidRequest,

@@ -27,6 +27,9 @@ class FunctionEmitter {
   // function, the text appended is useless.
   Result<void> Emit(wabt::Index function);
 
+  // Whether an adapter has a part in what Emit appended last.
+  bool adapted() const { return adapted_; }
+
   // The functions that the definitions so far call directly, with repetitions.
   const std::vector<wabt::Index>& callees() const { return callees_; }
 
@@ -78,6 +81,17 @@ class FunctionEmitter {
   std::string PopArguments(std::size_t count);
   void PushCallResult(const wabt::FuncSignature& signature, const std::string& call);
 
+  // emit_setjmp.cc
+  struct JumpSite {
+    std::string result;  // the variable that setjmp's value is in
+  };
+  bool CallsSetjmp(const wabt::ExprList& list) const;
+  void EmitSetjmp();
+  // What the function begins with, once its calls of setjmp are known; and what it ends with.
+  std::string JumpPrologue() const;
+  void EmitJumpEpilogue();
+  std::string JumpReturnText();
+
   // emit_memory.cc
   void EmitLoad(const wabt::LoadExpr& expr);
   void EmitStore(const wabt::StoreExpr& expr);
@@ -121,6 +135,9 @@ class FunctionEmitter {
   const wabt::FuncSignature* signature_ = nullptr;
   std::vector<wabt::Index> callees_;
   std::uint32_t label_ids_ = 0;
+  bool adapted_ = false;
+  bool calls_setjmp_ = false;
+  std::vector<JumpSite> jump_sites_;
   bool reachable_ = true;
   std::string error_;  // empty: none
 };

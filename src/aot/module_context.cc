@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/constant_expression.h"
 #include "aot/literal.h"
@@ -101,6 +102,7 @@ Result<ModuleContext> ModuleContext::Build(const wabt::Module& module, const Opt
   DORMOUSE_TRY(context.CollectTypes());
   context.NameFunctions();
   DORMOUSE_TRY(context.NameGlobals());
+  DORMOUSE_ASSIGN(context.adapter_names_, FindAdapterNames(module, options.adapter));
   return context;
 }
 
@@ -131,6 +133,36 @@ Result<std::uint32_t> ModuleContext::TypeId(const wabt::FuncSignature& signature
     return Error(ErrorCode::kInternal, Text("type ", text, " is not in the type section"));
   }
   return static_cast<std::uint32_t>(found - type_texts_.begin()) + 1;
+}
+
+ModuleContext ModuleContext::WithoutAdapter() const {
+  ModuleContext plain = *this;
+  plain.adapter_names_ = {};
+  return plain;
+}
+
+bool ModuleContext::IsReplaced(wabt::Index function) const {
+  return std::binary_search(adapter_names_.replaced.begin(), adapter_names_.replaced.end(),
+                            function);
+}
+
+bool ModuleContext::IsWrapped(wabt::Index function) const {
+  return std::find(adapter_names_.wrapped.begin(), adapter_names_.wrapped.end(), function) !=
+         adapter_names_.wrapped.end();
+}
+
+const std::string* ModuleContext::ConstantCall(wabt::Index function,
+                                               const std::string& arguments) const {
+  for (const AdapterNames::Constant& call : adapter_names_.constants) {
+    if (call.function == function && call.argument == arguments) return &call.name;
+  }
+  return nullptr;
+}
+
+std::string ModuleContext::OriginalPrototype(wabt::Index function) const {
+  std::string text = Prototype(function);
+  text.insert(text.find(FunctionName(function)), "original_");
+  return text;
 }
 
 void ModuleContext::NameFunctions() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,26 @@ Result<std::string> SignatureText(const wabt::FuncSignature& signature);
 // u32, u64, f32, f64; null for others.
 const char* CTypeName(wabt::Type type);
 
+// Functions of the module that an adapter names (adapter.h).
+struct AdapterNames {
+  std::vector<wabt::Index> used;      // all of them
+  std::vector<wabt::Index> replaced;  // ascending
+  std::vector<wabt::Index> wrapped;
+  std::optional<wabt::Index> setjmp;
+  struct Constant {
+    wabt::Index function;
+    std::string argument;  // as C text in brackets
+    std::string name;      // of the adapter's function
+  };
+  std::vector<Constant> constants;
+};
+
 class ModuleContext {
  public:
   static Result<ModuleContext> Build(const wabt::Module& module, const Options& options);
+
+  // The same as if there were no adapter, for function bodies.
+  ModuleContext WithoutAdapter() const;
 
   const wabt::Module& module() const { return *module_; }
   const Options& options() const { return options_; }
@@ -44,6 +62,12 @@ class ModuleContext {
   bool IsImportedFunction(wabt::Index function) const {
     return function < module_->num_func_imports;
   }
+  const AdapterNames& adapter_names() const { return adapter_names_; }
+  bool IsReplaced(wabt::Index function) const;
+  bool IsWrapped(wabt::Index function) const;
+  bool IsSetjmp(wabt::Index function) const { return adapter_names_.setjmp == function; }
+  // The adapter's function in place of a call with these arguments; null: none.
+  const std::string* ConstantCall(wabt::Index function, const std::string& arguments) const;
   // The variable, or the literal value if the global never changes.
   const std::string& GlobalText(wabt::Index global) const { return global_texts_[global]; }
   // The name under which the host sees a global.
@@ -55,6 +79,8 @@ class ModuleContext {
   std::string ResultType(const wabt::FuncSignature& signature) const;
   // "u32 w_f(u32 l0, u64 l1)" without a semicolon.
   std::string Prototype(wabt::Index function) const;
+  // The same of the module's own version of a function that the adapter wraps.
+  std::string OriginalPrototype(wabt::Index function) const;
   // "(u32 (*)(u32, u64))", to call through.
   std::string PointerCast(const wabt::FuncSignature& signature) const;
   // Definitions of all structures that ResultType names.
@@ -73,6 +99,7 @@ class ModuleContext {
   std::vector<std::string> function_names_;
   std::vector<std::string> global_texts_;
   std::vector<std::string> global_names_;
+  AdapterNames adapter_names_;
 };
 
 }  // namespace dormouse::aot

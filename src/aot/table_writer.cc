@@ -98,6 +98,33 @@ Result<void> WriteTables(const ModuleContext& context, Declarations& declaration
   return {};
 }
 
+void FindUsedSegments(const wabt::ExprList& list, std::vector<bool>& used) {
+  for (const wabt::Expr& expr : list) {
+    if (const auto* block = wabt::dyn_cast<wabt::BlockExpr>(&expr)) {
+      FindUsedSegments(block->block.exprs, used);
+    } else if (const auto* loop = wabt::dyn_cast<wabt::LoopExpr>(&expr)) {
+      FindUsedSegments(loop->block.exprs, used);
+    } else if (const auto* branch = wabt::dyn_cast<wabt::IfExpr>(&expr)) {
+      FindUsedSegments(branch->true_.exprs, used);
+      FindUsedSegments(branch->false_, used);
+    } else if (const auto* init = wabt::dyn_cast<wabt::MemoryInitExpr>(&expr)) {
+      used[init->var.index()] = true;
+    } else if (const auto* drop = wabt::dyn_cast<wabt::DataDropExpr>(&expr)) {
+      used[drop->var.index()] = true;
+    }
+  }
+}
+
+// The passive segments that code names. Optimisers leave others behind, by the thousand.
+std::vector<bool> UsedPassiveSegments(const wabt::Module& module) {
+  std::vector<bool> used(module.data_segments.size());
+  for (const wabt::Func* func : module.funcs) FindUsedSegments(func->exprs, used);
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    used[i] = used[i] && module.data_segments[i]->kind == wabt::SegmentKind::Passive;
+  }
+  return used;
+}
+
 Result<void> WriteGlobals(const ModuleContext& context, std::string& out) {
   std::string rows;
   std::size_t count = 0;
@@ -116,8 +143,9 @@ Result<void> WriteGlobals(const ModuleContext& context, std::string& out) {
     add(context.GlobalName(i), variable);
   }
   // Whether a passive segment was dropped is state too.
+  const std::vector<bool> used = UsedPassiveSegments(module);
   for (std::size_t i = 0; i < module.data_segments.size(); ++i) {
-    if (module.data_segments[i]->kind != wabt::SegmentKind::Passive) continue;
+    if (!used[i]) continue;
     Append(out, "u32 dormouse_segment_size", i, " = ", module.data_segments[i]->data.size(),
            "u;\n");
     add(Text("dormouse_segment_size", i), Text("dormouse_segment_size", i));
@@ -128,9 +156,10 @@ Result<void> WriteGlobals(const ModuleContext& context, std::string& out) {
 }
 
 void WritePassiveSegments(const wabt::Module& module, std::string& out) {
+  const std::vector<bool> used = UsedPassiveSegments(module);
   for (std::size_t i = 0; i < module.data_segments.size(); ++i) {
     const wabt::DataSegment& segment = *module.data_segments[i];
-    if (segment.kind != wabt::SegmentKind::Passive) continue;
+    if (!used[i]) continue;
     Append(out, "static const u8 segment", i, "[] = {");
     for (std::size_t byte = 0; byte < segment.data.size(); ++byte) {
       Append(out, byte % 32 == 0 ? "\n" : "", segment.data[byte], ",");
@@ -186,7 +215,7 @@ Result<void> WriteImports(const ModuleContext& context, std::string& out) {
            CStringLiteral(import->field_name), ", \"", text, "\", &", slot, "},\n");
     ++count;
   }
-  if (adapted) count += WriteAdapterImports(module, rows, out);
+  if (adapted) count += WriteAdapterImports(context, rows, out);
   Append(out, "static const struct DormouseImport imports[] = {\n", rows, "  {0, 0, 0, 0}};\n",
          "enum { kImports = ", count, " };\n\n");
   return {};

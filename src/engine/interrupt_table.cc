@@ -14,8 +14,25 @@ template <typename T>
 void ApplyTo(std::byte* target, InterruptOperation operation, std::uint32_t value) {
   typedef T Unaligned __attribute__((aligned(1), may_alias));
   volatile Unaligned* const word = reinterpret_cast<volatile Unaligned*>(target);
-  *word = operation == InterruptOperation::kOr ? static_cast<T>(*word | static_cast<T>(value))
-                                               : static_cast<T>(value);
+  *word = operation == InterruptOperation::kStore ? static_cast<T>(value)
+                                                  : static_cast<T>(*word | static_cast<T>(value));
+}
+
+bool OperationIsKnown(InterruptOperation operation) {
+  return operation == InterruptOperation::kStore || operation == InterruptOperation::kOr ||
+         KindOf(operation) == InterruptOperation::kOrThere;
+}
+
+// Null for what lies outside the memory.
+std::byte* TargetOf(const InterruptEntry& entry, const LinearMemory& memory) {
+  std::uint64_t address = entry.address;
+  if (KindOf(entry.operation) == InterruptOperation::kOrThere) {
+    std::uint32_t there = 0;
+    if (!memory.Read(entry.address, there)) return nullptr;
+    address = std::uint64_t{there} + OffsetOf(entry.operation);
+  }
+  if (address > UINT32_MAX) return nullptr;
+  return memory.At(static_cast<std::uint32_t>(address), entry.size_bytes);
 }
 
 bool SizeIsKnown(std::uint32_t size_bytes) {
@@ -53,8 +70,7 @@ Result<std::vector<InterruptEntry>> ReadInterruptTable(const LinearMemory& memor
     if (!SizeIsKnown(entry.size_bytes)) {
       return BadEntry(i, "has the size " + std::to_string(entry.size_bytes));
     }
-    if (entry.operation != InterruptOperation::kStore &&
-        entry.operation != InterruptOperation::kOr) {
+    if (!OperationIsKnown(entry.operation)) {
       return BadEntry(i, "has an unknown operation");
     }
     if (memory.At(entry.address, entry.size_bytes) == nullptr) {
@@ -67,7 +83,7 @@ Result<std::vector<InterruptEntry>> ReadInterruptTable(const LinearMemory& memor
 
 void ApplyInterrupts(std::span<const InterruptEntry> entries, const LinearMemory& memory) {
   for (const InterruptEntry& entry : entries) {
-    std::byte* const target = memory.At(entry.address, entry.size_bytes);
+    std::byte* const target = TargetOf(entry, memory);
     if (target == nullptr) continue;
     switch (entry.size_bytes) {
       case 1:

@@ -13,7 +13,16 @@
 
 namespace dormouse::engine {
 
-enum class InterruptOperation : std::uint32_t { kStore = 0, kOr = 1 };
+// kOrThere: the low byte of the operation; the others are an offset. What lies at the offset from
+// the address that is found at `address`, when the interrupt happens, is changed.
+enum class InterruptOperation : std::uint32_t { kStore = 0, kOr = 1, kOrThere = 2 };
+
+constexpr InterruptOperation KindOf(InterruptOperation operation) {
+  return static_cast<InterruptOperation>(static_cast<std::uint32_t>(operation) & 0xff);
+}
+constexpr std::uint32_t OffsetOf(InterruptOperation operation) {
+  return static_cast<std::uint32_t>(operation) >> 8;
+}
 
 struct InterruptEntry {
   std::uint32_t address = 0;

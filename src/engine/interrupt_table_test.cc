@@ -45,7 +45,7 @@ TEST_F(InterruptTableTest, BadTablesAreRefused) {
   EXPECT_TRUE(refused());
   Put(100, {1, 500, 2, 0, 1});
   EXPECT_TRUE(refused()) << "size";
-  Put(100, {1, 500, 4, 2, 1});
+  Put(100, {1, 500, 4, 3, 1});
   EXPECT_TRUE(refused()) << "operation";
   Put(100, {1, 65533, 4, 0, 1});
   EXPECT_TRUE(refused()) << "target";
@@ -63,6 +63,23 @@ TEST_F(InterruptTableTest, OperationsChangeExactlyTheirBytes) {
   ApplyInterrupts(entries, *memory_);
   EXPECT_EQ(Get(500), 0x111111331111ff11u);
   EXPECT_EQ(Get(508), 5u);
+}
+
+TEST_F(InterruptTableTest, AnEntryMayPointToItsTarget) {
+  constexpr auto kThere = static_cast<InterruptOperation>(2 | 16 << 8);
+  Put(100, {1, 500, 4, 2 | 16 << 8, 8});
+  const auto table = ReadInterruptTable(*memory_, 100);
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_EQ(table.value(), (std::vector<InterruptEntry>{{500, 4, kThere, 8}}));
+  Put(500, {600});
+  Put(616, {1});
+  ApplyInterrupts(*table, *memory_);
+  EXPECT_EQ(Get(616), 9u);
+  for (const std::uint32_t outside : {65536u, 65517u, UINT32_MAX}) {
+    Put(500, {outside});
+    ApplyInterrupts(*table, *memory_);
+  }
+  EXPECT_EQ(Get(500), UINT32_MAX);
 }
 
 TEST_F(InterruptTableTest, EntriesOutsideTheMemoryAreSkipped) {

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+# frozen_string_literal: true
+
+module Dormouse
+  LEAVE = Object.new.freeze
+  private_constant :LEAVE
+
+  # Replacements of methods that need what is not here, or that must know of cells.
+  module Builtins
+    # Methods that are not possible, by what they need.
+    PROCESSES = {Kernel => %i[fork spawn system exec `], Process => %i[fork spawn exec daemon wait wait2 waitall waitpid waitpid2 detach],
+                 IO => %i[popen pipe]}.freeze
+    # Which replacements are also called as `Kernel.sleep` and the like.
+    SINGLETONS = {Kernel => %i[srand sleep exit! at_exit], Process => %i[exit!], Random => %i[srand]}.freeze
+    private_constant :PROCESSES, :SINGLETONS
+    @exit_blocks = []
+
+    class << self
+      attr_reader :exit_blocks
+      attr_writer :seeded
+
+      # Whether a cell is being left by exit!.
+      def leaving?
+        @leaving
+      end
+
+      def leave(code)
+        @leaving = true
+        throw LEAVE, code
+      rescue UncaughtThrowError  # in a fiber
+        @leaving = false
+        exit(code)
+      end
+
+      def begin_cell
+        @leaving = false
+        @exit_blocks.clear
+        Timeouts.forget
+      end
+
+      def seeded?
+        @seeded
+      end
+
+      def install
+        refuse_processes
+        refuse_threads
+        Kernel.prepend(Replacements)
+        SINGLETONS.each { |owner, names| owner.singleton_class.prepend(public_ones(names)) }
+        TOPLEVEL_BINDING.receiver.singleton_class.prepend(MainDisplay)
+      end
+
+      private
+
+      def public_ones(names)
+        Replacements.dup.tap do |copy|
+          (copy.private_instance_methods(false) - names).each { |name| copy.__send__(:remove_method, name) }
+          copy.__send__(:public, *names)
+        end
+      end
+
+      def refuse_processes
+        PROCESSES.each do |owner, names|
+          names.each do |name|
+            text = "#{name == :` ? "running a command in backticks" : name} is not possible: there are no processes here"
+            refusal = ->(*, **, &_) { raise NotImplementedError, text, caller(1) }
+            owner.define_singleton_method(name, &refusal)
+            next unless owner == Kernel
+            Kernel.define_method(name, &refusal)
+            Kernel.__send__(:private, name)
+          end
+        end
+      end
+
+      def refuse_threads
+        text = "threads are not possible here; Fiber and Enumerator are"
+        %i[new start fork].each do |name|
+          Thread.define_singleton_method(name) { |*, **, &_| raise ThreadError, text, caller(1) }
+        end
+        Ractor.define_singleton_method(:new) { |*, **, &_| raise NotImplementedError, "ractors are not possible here", caller(1) }
+      end
+    end
+
+    module Replacements
+      private
+
+      def srand(*seed)
+        Builtins.seeded = !seed.empty?
+        super
+      end
+
+      def exit!(status = false)
+        code = status == true ? 0 : status == false ? 1 : Integer(status)
+        Builtins.leave(code)
+      end
+
+      def at_exit(&block)
+        raise ArgumentError, "called without a block" unless block
+        Builtins.exit_blocks.push(block)
+        block
+      end
+
+      def sleep(*duration)
+        left = Timeouts.left
+        return super if left.nil? || (duration.first && duration.first <= left)
+        super(left)
+        Timeouts.check
+      end
+
+      # Cells are not files: what is relative to one is relative to the workspace.
+      def require_relative(path)
+        from = caller_locations(1, 1).first&.absolute_path
+        require(File.expand_path(path, from ? File.dirname(from) : "/workspace"))
+      end
+
+      def __dir__
+        from = caller_locations(1, 1).first&.absolute_path
+        from ? File.dirname(from) : "/workspace"
+      end
+    end
+
+    # At the outermost level `display value, format: "html"`. Without arguments it is Object's, which prints.
+    module MainDisplay
+      def display(*value, **options)
+        return super if value.empty?
+        Dormouse.display(*value, **options)
+      end
+    end
+  end
+  private_constant :Builtins
+end

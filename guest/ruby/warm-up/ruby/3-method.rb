@@ -1,0 +1,4 @@
+def twice(n)
+  n * 2
+end
+puts twice(4)
