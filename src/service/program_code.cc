@@ -126,9 +126,11 @@ sub load {
   for my $option (@options) {
     push @libraries, $1 if $option =~ /\A-I(.+)/s;
     $^W = 1 if $option eq '-w';
-    $before = 'use feature ":' . ($^V =~ /\Av(5\.\d+)/)[0] . '"; ' if $option eq '-E';
+    $before .= 'use feature ":' . ($^V =~ /\Av(5\.\d+)/)[0] . '"; ' if $option eq '-E';
   }
   $^W = 1 if $text =~ /\A#!.*perl\S*\s+-\w*w/;
+  # Cells begin with warnings that are off, not with those that $^W decides about.
+  $before .= 'use warnings; ' if $^W;
   unshift @INC, @libraries, grep { length } split /:/, $ENV{PERL5LIB} // '';
   $0 = $kind eq 'file' ? $target : '-e';
   if ($text =~ /^__(?:DATA|END)__[ \t]*\r?\n(.*)\z/ms) {
