@@ -17,8 +17,9 @@ constexpr const char* kMainFooter =
     "when there is none, open the directory themselves: no server is needed to run code.\n"
     "\n"
     "Examples:\n"
-    "  dormouse run -c 'x = 41'             x is kept in the sandbox \"default\"\n"
-    "  dormouse run -c 'x + 1'              prints 42\n"
+    "  dormouse run -c 'print(6 * 7)'       in a fresh interpreter; nothing is kept\n"
+    "  dormouse run -s box -c 'x = 41'      x is kept in the sandbox \"box\"\n"
+    "  dormouse run -s box -c 'x + 1'       prints 42\n"
     "  dormouse repl --language javascript\n"
     "  dormouse serve --listen 127.0.0.1:8787\n"
     "\n"
@@ -48,17 +49,18 @@ void AddTimeout(CLI::App& app, std::optional<std::int64_t>& target) {
             "Stop the run after this long (30s, 500ms, 5m)");
 }
 
-void AddSandbox(CLI::App& app, std::string& target) {
-  app.add_option("-s,--sandbox", target, "Sandbox: a name (made on demand) or an id")
+CLI::Option* AddSandbox(CLI::App& app, std::string& target) {
+  return app.add_option("-s,--sandbox", target, "Sandbox: a name (made on demand) or an id")
       ->capture_default_str();
 }
 
-void AddContextChoice(CLI::App& app, ContextChoice& where) {
-  AddSandbox(app, where.sandbox);
+CLI::Option* AddContextChoice(CLI::App& app, ContextChoice& where) {
+  CLI::Option* const sandbox = AddSandbox(app, where.sandbox);
   app.add_option("--context", where.context,
                  "Context: a name (made on demand) or an id; else the language's default one");
   app.add_option("-l,--language", where.language, "Language (python, javascript, typescript, ...)");
   app.add_option("-b,--binding", where.binding, "Binding, in place of a language");
+  return sandbox;
 }
 
 CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::string& help) {
@@ -131,10 +133,10 @@ void AddServe(CLI::App& app, Targets& targets) {
 
 void AddRun(CLI::App& app, Targets& targets) {
   RunArguments& run = targets.run;
-  CLI::App* const command = AddCommand(app, "run", "Run code in a context that keeps its state");
+  CLI::App* const command = AddCommand(app, "run", "Run code, with --sandbox or --context in one that keeps its state");
   CLI::Option* const code = command->add_option("-c,--code", targets.run_code, "The code itself");
   command->add_option("file", run.file, "File with the code; - for standard input")->excludes(code);
-  AddContextChoice(*command, run.where);
+  CLI::Option* const sandbox = AddContextChoice(*command, run.where);
   AddTimeout(*command, run.timeout_ms);
   command->add_option("--stdin", run.stdin_file,
                       "File that the code reads as standard input; - for our own");
@@ -149,11 +151,18 @@ void AddRun(CLI::App& app, Targets& targets) {
   command->footer(std::string("Examples:\n"
                               "  dormouse run -c 'print(1)'\n"
                               "  dormouse run script.py --timeout 30s\n"
+                              "  dormouse run -s box -c 'x = 1'\n"
                               "  dormouse run -l javascript - <script.js\n"
-                              "  dormouse run --json -c '1/0'\n\n") +
+                              "  dormouse run --json -c '1/0'\n\n"
+                              "Without a sandbox and a context the code runs in a fresh interpreter with "
+                              "an empty\n/workspace, and nothing is kept.\n\n") +
                   kExitCodes);
-  command->callback([&targets, code] {
+  command->callback([&targets, code, sandbox] {
     if (code->count() > 0) targets.run.code = targets.run_code;
+    targets.run.stateless = sandbox->count() == 0 && targets.run.where.context.empty();
+    if (targets.run.promote && targets.run.stateless) {
+      throw CLI::ValidationError("--promote", "needs --sandbox: artifacts belong to one");
+    }
     if (!targets.run.code && targets.run.file.empty()) {
       throw CLI::RequiredError("code: -c CODE, FILE or -");
     }

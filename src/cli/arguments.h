@@ -43,6 +43,7 @@ struct ContextChoice {
 
 struct RunArguments {
   ContextChoice where;
+  bool stateless = false;           // neither a sandbox nor a context is named
   std::optional<std::string> code;  // -c
   std::string file;                 // "-": standard input
   std::string stdin_file;           // "-": standard input; empty: none

@@ -24,6 +24,8 @@ struct ApiRequest {
   std::optional<boost::json::object> body;
   // In place of `body`: what can be read from this descriptor, as it is. Borrowed; -1: none.
   int upload = -1;
+  // Told the id of the run that a stream follows, before its first byte. May be empty.
+  std::function<void(const std::string& run_id)> on_run = {};
 };
 
 class Backend {

@@ -53,6 +53,10 @@ HandlerResult ListSnapshots(const Call& call);
 HandlerResult RunCode(const Call& call);
 HandlerResult StreamCode(const Call& call);
 HandlerResult GetRun(const Call& call);
+HandlerResult RunStateless(const Call& call);
+HandlerResult StreamStateless(const Call& call);
+HandlerResult GetStatelessRun(const Call& call);
+HandlerResult InterruptStatelessRun(const Call& call);
 
 // handlers_files.cc
 HandlerResult ListFiles(const Call& call);

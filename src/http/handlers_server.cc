@@ -44,7 +44,7 @@ HandlerResult Capabilities(const Call& call) {
   json.Key("features").BeginArray();
   for (const char* feature :
        {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env", "artifacts",
-        "uploads", "workspaceRuns"}) {
+        "uploads", "workspaceRuns", "statelessRuns"}) {
     json.Value(feature);
   }
   json.EndArray();
@@ -56,6 +56,7 @@ HandlerResult Capabilities(const Call& call) {
   json.Field("inlineOutputBytes", config.inline_output_bytes);
   json.Field("inlineRunBytes", config.inline_run_bytes);
   json.Field("outputsPerRun", config.outputs_per_run);
+  json.Field("statelessRuns", config.stateless_runs);
   json.Field("directFileBytes", config.direct_file_bytes);
   json.Field("workspaceBytes", config.workspace_bytes);
   json.Field("workspaceFiles", config.workspace_files);

@@ -103,7 +103,7 @@ void Fields(Codec& codec, M& m) {
     all(m.first, m.full, m.upserts, m.deletions);
   } else if constexpr (Is<M, Run>) {
     all(m.request_json, m.stdin_bytes, m.timeout_us, m.fuel_us, m.memory_bytes, m.compact,
-        m.previous_committed);
+        m.previous_committed, m.keep);
   } else if constexpr (Is<M, Interrupt>) {
     all(m.reason);
   } else if constexpr (Is<M, DescriptorReply>) {

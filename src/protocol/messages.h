@@ -101,6 +101,7 @@ struct Run {
   std::uint64_t memory_bytes = 0;
   std::uint8_t compact = 0;
   std::uint8_t previous_committed = 1;  // the file changes of the worker's previous run are in the tree
+  std::uint8_t keep = 0;                // scheduler::Keep
 
   std::string Encode() const;
   static Result<Run> Decode(std::string_view payload);

@@ -298,6 +298,7 @@ boost::asio::awaitable<void> ServiceImpl::CommitCount(RunJob& job, std::string s
 
 boost::asio::awaitable<void> ServiceImpl::Settle(RunJob& job, scheduler::RunOutcome outcome,
                                                  RunResult& result) {
+  if (job.stateless) co_return co_await Discard(job, result);
   ContextState& context = *job.context;
   const bool durable = job.binding->info.contexts;
   // Of the runs before this one.

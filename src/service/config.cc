@@ -138,6 +138,7 @@ Result<void> ReadLimits(TableReader& table, Config& config) {
       .Int("inline_output_bytes", config.inline_output_bytes, 1 * kKiB, 64 * kMiB)
       .Int("inline_run_bytes", config.inline_run_bytes, 1 * kKiB, 256 * kMiB)
       .Int("outputs_per_run", config.outputs_per_run, 1, 1'000'000)
+      .Int("stateless_runs", config.stateless_runs, 1, 100'000)
       .Int("direct_file_bytes", config.direct_file_bytes, 1 * kKiB, 1024 * kMiB)
       .Int("workspace_bytes", config.workspace_bytes, 1 * kMiB, 1024 * kTiB)
       .Int("workspace_files", config.workspace_files, 1, 10'000'000)

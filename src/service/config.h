@@ -78,6 +78,7 @@ struct Config {
   std::uint64_t inline_output_bytes = 64ull << 10; // one output
   std::uint64_t inline_run_bytes = 256ull << 10;   // all outputs of a run
   std::uint32_t outputs_per_run = 100;
+  std::uint32_t stateless_runs = 64;  // at once
 
   std::uint64_t direct_file_bytes = 256ull << 10;  // files read and written through JSON
   std::uint64_t workspace_bytes = 4ull << 30;      // per sandbox

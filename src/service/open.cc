@@ -70,6 +70,7 @@ ServiceImpl::ServiceImpl(asio::any_io_executor executor, Config config,
 ServiceImpl::~ServiceImpl() {
   pool_.join();
   // Workers and mirrors hang on these; they go before the store and the host.
+  stateless_runs_.clear();
   sandboxes_.clear();
 }
 
@@ -128,6 +129,7 @@ asio::awaitable<void> ServiceImpl::Stop() {
       const std::lock_guard sandbox_lock(sandbox->mutex);
       for (const auto& [context_id, context] : sandbox->contexts) contexts.push_back(context);
     }
+    for (const auto& [run_id, context] : stateless_runs_) contexts.push_back(context);
   }
   for (const ContextPtr& context : contexts) {
     StopRun(context, config_.stop_grace + std::chrono::milliseconds(500));

@@ -179,12 +179,16 @@ scheduler::RunSpec ServiceImpl::MakeSpec(const RunJob& job, std::uint64_t execut
   spec.previous_committed = !context.needs_base;
   spec.compact = context.needs_base || WantsCompaction(context.resident_segments);
   spec.manifest = context.mirror->NextManifest();
+  spec.keep = job.stateless                ? scheduler::Keep::kNothing
+              : job.binding->info.contexts ? scheduler::Keep::kAll
+                                           : scheduler::Keep::kFiles;
   return spec;
 }
 
 ServiceImpl::Task<RunResult> ServiceImpl::RunOnWorker(RunJob& job, std::shared_ptr<ActiveRun> active) {
   ContextState& context = *job.context;
   RunResult result;
+  result.stateless = job.stateless;
   result.run_id = job.id;
   result.sandbox_id = job.sandbox->id;
   result.context_id = context.id;

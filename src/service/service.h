@@ -94,6 +94,12 @@ class Service {
   // A run that ended in the last ten minutes, or kNotFound; kConflict while it still runs.
   virtual Async<RunResult> GetRun(std::string sandbox_id, std::string run_id) = 0;
 
+  // The same without a sandbox. Such a run leaves nothing behind but its usage. `listener` is told no context.
+  virtual Async<RunResult> Run(StatelessRun request, std::shared_ptr<RunListener> listener) = 0;
+  virtual Async<RunResult> GetStatelessRun(Caller caller, std::string run_id) = 0;
+  // Stops it if it goes on; returns at once. False when it has ended.
+  virtual Async<bool> InterruptStatelessRun(Caller caller, std::string run_id) = 0;
+
   // Paths are absolute or relative to /workspace, in UTF-8.
   virtual Async<std::vector<FileInfo>> ListFiles(std::string sandbox_id, std::string path) = 0;
   virtual Async<FileInfo> StatFile(std::string sandbox_id, std::string path) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServiceImpl: the one implementation of Service. Split over files by idea: open, accounts, sandboxes, contexts, runs, commit,
+// ServiceImpl: the one implementation of Service. Split over files by idea: open, accounts, sandboxes, contexts, runs, stateless_runs, commit,
 // files, artifacts, residency_control, housekeeping.
 //
 // Every operation that changes something runs in a coroutine of its own (Detach): it goes on to its end even if the
@@ -102,6 +102,10 @@ class ServiceImpl final : public Service {
   Async<RunResult> Run(RunRequest request, std::shared_ptr<RunListener> listener) override;
   Async<RunResult> GetRun(std::string sandbox_id, std::string run_id) override;
 
+  Async<RunResult> Run(StatelessRun request, std::shared_ptr<RunListener> listener) override;
+  Async<RunResult> GetStatelessRun(Caller caller, std::string run_id) override;
+  Async<bool> InterruptStatelessRun(Caller caller, std::string run_id) override;
+
   Async<std::vector<FileInfo>> ListFiles(std::string sandbox_id, std::string path) override;
   Async<FileInfo> StatFile(std::string sandbox_id, std::string path) override;
   Async<OpenedFile> OpenFile(std::string sandbox_id, std::string path) override;
@@ -130,6 +134,7 @@ class ServiceImpl final : public Service {
   // A run on its way through the service.
   struct RunJob {
     std::string id;
+    bool stateless = false;  // sandbox and context are this run's own, and unknown to the store
     RunRequest request;
     std::shared_ptr<RunListener> listener;
     SandboxPtr sandbox;
@@ -210,6 +215,15 @@ class ServiceImpl final : public Service {
   Task<RunResult> RunOnWorker(RunJob& job, std::shared_ptr<ActiveRun> active);
   scheduler::RunSpec MakeSpec(const RunJob& job, std::uint64_t execution, bool born) const;
   Result<void> CheckRunFitsBinding(const RunRequest& request, const BindingEntry& binding) const;
+
+  // ── stateless_runs.cc
+  Task<std::shared_ptr<RunJob>> MakeStatelessJob(StatelessRun request);
+  Task<RunResult> RunStatelessNow(std::shared_ptr<RunJob> job, FifoMutex::Ticket ticket);
+  // Counts a run that is about to begin, or refuses it.
+  Result<void> ReserveStateless(const RunJob& job);
+  void ReleaseStateless(const RunJob& job);
+  // Stores the usage and drops all else.
+  boost::asio::awaitable<void> Discard(RunJob& job, RunResult& result);
 
   // ── commit.cc
   // Takes the outcome into the store and into memory, and fills the result's account of it.
@@ -311,6 +325,7 @@ class ServiceImpl final : public Service {
   mutable std::mutex mutex_;
   std::map<std::string, store::ProjectRow, std::less<>> projects_;
   std::unordered_map<std::string, SandboxPtr> sandboxes_;
+  std::map<std::string, ContextPtr, std::less<>> stateless_runs_;  // that go on, by id
   std::size_t operations_ = 0;  // detached and not yet ended
   bool closed_ = false;         // no new ones
   std::shared_ptr<Event> drained_;

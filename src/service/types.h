@@ -237,6 +237,13 @@ struct RunRequest {
   Answerer<RunResult> answer;
 };
 
+// A run without a sandbox: in a fresh clone of the engine and an empty /workspace, of which nothing is kept.
+struct StatelessRun {
+  Caller caller;
+  std::string project_id;  // whose usage it is; empty: the caller's default
+  RunRequest run;          // without sandbox, context and artifacts
+};
+
 // A file that outlives its sandbox: made of a workspace file, or of what a run showed or wrote.
 struct Artifact {
   std::string id;  // art_…
@@ -310,6 +317,7 @@ struct RunResult {
   std::optional<CodeError> error;
   scheduler::RunStatus status = scheduler::RunStatus::kOk;
   scheduler::StateOutcome state = scheduler::StateOutcome::kKept;
+  bool stateless = false;  // there is no sandbox and no context; `state` and what is below `generation` mean nothing
   std::optional<std::int32_t> exit_code;
   scheduler::Usage usage;
   double duration_ms = 0;
