@@ -109,6 +109,7 @@ struct Targets {
   ProjectsArguments projects;
   ArtifactsArguments artifacts;
   WorkspaceRunsArguments workspace_runs;
+  EnginesArguments engines;
 };
 
 void AddCommon(CLI::App& app, CommonArguments& common) {
@@ -344,12 +345,21 @@ void AddWorkspaceRuns(CLI::App& app, Targets& targets) {
 }
 
 void AddEngines(CLI::App& app, Targets& targets) {
-  CLI::App* const engines = AddCommand(app, "engines", "Engines and the bindings that offer them");
-  engines->require_subcommand(1);
-  AddCommand(*engines, "list", "List the bindings with their engines")->callback([&targets] {
-    targets.arguments.command = EnginesArguments{};
-  });
-  AddCommand(*engines, "boot",
+  using Action = EnginesArguments::Action;
+  EnginesArguments& target = targets.engines;
+  ActionGroup group(app, targets.arguments, target, "engines",
+                    "Engines and the bindings that offer them");
+  group.Add("list", Action::kList, "List the bindings with their engines, and all installed builds");
+  CLI::App& add = group.Add("add", Action::kAdd, "Check an engine package and install it");
+  add.add_option("package", target.package, "Directory with engine.so, boot.img and engine.json")
+      ->required();
+  add.add_flag("--keep-current", target.keep_current,
+               "Do not give the new build to new contexts");
+  add.footer("A server that runs on the data directory takes the build up at once. Packages hold "
+             "native\ncode: add only those whose origin you trust.\n");
+  group.Add("prune", Action::kPrune, "Remove builds that no binding and no context needs")
+      .add_flag("--dry-run", target.dry_run, "Only say which");
+  AddCommand(group.app(), "boot",
              "Boot an engine build and save its image; see `engines boot --help`");
 }
 

@@ -135,7 +135,13 @@ struct WorkspaceRunsArguments {
   std::string run;  // kGet, kCancel
 };
 
-struct EnginesArguments {};
+struct EnginesArguments {
+  enum class Action { kList, kAdd, kPrune };
+  Action action = Action::kList;
+  std::string package;        // kAdd: a directory
+  bool keep_current = false;  // kAdd: new contexts get the build that they got before
+  bool dry_run = false;       // kPrune
+};
 
 struct Arguments {
   CommonArguments common;

@@ -104,24 +104,4 @@ int SandboxesCommand(Backend& backend, const CommonArguments& common,
   return kExitOk;
 }
 
-int EnginesCommand(Backend& backend, const CommonArguments& common) {
-  const auto bindings = ListUnpaged(backend, "/v1/bindings");
-  if (!bindings.ok()) return ReportError(bindings.error(), common.json);
-  if (common.json) {
-    PrintJson(json::object{{"data", *bindings}});
-    return kExitOk;
-  }
-  std::vector<std::vector<std::string>> rows = {
-      {"BINDING", "LANGUAGE", "ENGINE", "VERSION", "BUILD", "CONTEXTS"}};
-  for (const json::value& item : *bindings) {
-    if (!item.is_object()) continue;
-    const json::object& binding = item.get_object();
-    rows.push_back({Cell(binding, "name"), Cell(binding, "language"), Cell(binding, "engine"),
-                    Cell(binding, "version"), Cell(binding, "buildId").substr(0, 12),
-                    Cell(binding, "contexts") == "true" ? "durable" : "none"});
-  }
-  PrintTable(rows);
-  return kExitOk;
-}
-
 }  // namespace dormouse::cli

@@ -187,6 +187,16 @@ class FakeService : public service::Service {
     return {binding};
   }
 
+  Async<std::vector<service::Engine>> ListEngines(service::Caller) override {
+    service::Engine engine;
+    engine.name = "python-3.13";
+    engine.language = "python";
+    engine.bindings = {"PYTHON"};
+    engine.contexts = 3;
+    co_return Answer(std::vector{engine});
+  }
+  Async<void> ReloadEngines() override { co_return Result<void>(); }
+
   Async<service::Context> Create(service::CreateContext request) override {
     last_context = std::move(request);
     co_return Stored(TestContext(), last_context.answer);

@@ -14,6 +14,7 @@ HandlerResult Healthz(const Call& call);
 HandlerResult Metrics(const Call& call);
 HandlerResult OpenApi(const Call& call);
 HandlerResult ListBindings(const Call& call);
+HandlerResult ListEngines(const Call& call);
 HandlerResult Capabilities(const Call& call);
 
 // handlers_not_enabled.cc: kFeatureNotEnabled

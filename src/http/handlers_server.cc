@@ -31,6 +31,12 @@ HandlerResult ListBindings(const Call& call) {
   co_return ListResponse(call.service.Bindings());
 }
 
+HandlerResult ListEngines(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_CO_ASSIGN(const auto engines, co_await call.service.ListEngines(call.caller));
+  co_return ListResponse(engines);
+}
+
 HandlerResult Capabilities(const Call& call) {
   DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
   const service::Config& config = call.config;

@@ -41,6 +41,7 @@ constexpr Route kRoutes[] = {
     Open("/metrics", Metrics),
     Open("/openapi.json", OpenApi),
     Plain("GET", "/v1/bindings", kNoScope, ListBindings),
+    Plain("GET", "/v1/engines", kNoScope, ListEngines),
     Plain("GET", "/v1/capabilities", kNoScope, Capabilities),
 
     Plain("GET", "/v1/projects", kNoScope, ListProjects),

@@ -22,9 +22,15 @@ enum class Durability {
 struct BindingConfig {
   std::string engine;                        // an engine's name, "python-3.13"
   bool contexts = true;                      // false: stateless runs only
-  std::uint64_t memory_bytes = 512ull << 20; // default and ceiling of a run's linear memory
+  std::uint64_t memory_bytes = 512ull << 20; // default of a run's linear memory
+  std::uint64_t max_memory_bytes = 0;        // what a run may ask for; 0: memory_bytes
   std::uint64_t fuel_us = 0;                 // default CPU budget of a run; 0: none
-  bool is_default = true;                    // for its language
+  std::uint64_t max_fuel_us = 0;             // what a run may ask for, and gets without asking; 0: no ceiling
+  std::chrono::milliseconds default_timeout{0};  // 0: that of the sandbox's template
+  std::chrono::milliseconds max_timeout{0};      // 0: the general one
+  std::uint64_t code_bytes = 0;                  // 0: the general limit
+  bool is_default = true;                        // for its language
+  std::string preload;  // code that the image of its contexts has run; empty: none
 };
 
 // A named preset of sandboxes. What is absent is as in the general limits.

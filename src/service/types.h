@@ -160,11 +160,27 @@ struct Binding {
   std::string version;
   std::string build_id;
   bool contexts = true;
+  bool is_default = false;  // of its language
+  bool preloaded = false;   // its image has run code of the operator's
   std::uint64_t memory_bytes = 0;  // default limit of linear memory
   std::uint64_t max_memory_bytes = 0;
-  std::uint64_t fuel_us = 0;  // 0: none
+  std::uint64_t fuel_us = 0;      // 0: none
+  std::uint64_t max_fuel_us = 0;  // 0: no ceiling
+  std::uint64_t default_timeout_ms = 0;  // 0: that of the sandbox's template
   std::uint64_t max_timeout_ms = 0;
   std::uint64_t code_bytes = 0;
+};
+
+// An installed engine build.
+struct Engine {
+  std::string name;
+  std::string language;
+  std::string version;
+  std::string build_id;
+  bool current = false;    // new contexts get it
+  bool preloaded = false;  // made here, of another build and a binding's `preload`
+  std::vector<std::string> bindings;      // that give it to new contexts
+  std::optional<std::uint64_t> contexts;  // whose state needs it; absent for callers who do not see all projects
 };
 
 struct SnapshotInfo {
