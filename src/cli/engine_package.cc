@@ -27,7 +27,8 @@ class StagingDirectory {
  public:
   static Result<StagingDirectory> Make(const fs::path& parent) {
     std::string pattern = (parent / ".add-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return SystemError("mkdtemp in " + parent.string(), errno);
+    if (::mkdtemp(pattern.data()) == nullptr)
+      return SystemError("mkdtemp in " + parent.string(), errno);
     ::chmod(pattern.c_str(), 0755);
     return StagingDirectory(pattern);
   }
@@ -77,7 +78,8 @@ Result<void> CopyFile(const fs::path& from, const fs::path& to) {
 
 Result<void> SyncDirectory(const fs::path& directory) {
   const FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid() || ::fsync(fd.get()) != 0) return SystemError("fsync of " + directory.string(), errno);
+  if (!fd.valid() || ::fsync(fd.get()) != 0)
+    return SystemError("fsync of " + directory.string(), errno);
   return {};
 }
 
@@ -93,11 +95,13 @@ Result<void> CopyPackage(const fs::path& package, const fs::path& to) {
   return SyncDirectory(to);
 }
 
-// The link is replaced in one step: a server that starts meanwhile finds the old one or the new one.
+// The link is replaced in one step: a server that starts meanwhile finds the old one or the new
+// one.
 Result<void> PointCurrentAt(const fs::path& engine, const std::string& build) {
   const fs::path aside = engine / ".current";
   ::unlink(aside.c_str());
-  if (::symlink(build.c_str(), aside.c_str()) != 0) return SystemError("symlink " + aside.string(), errno);
+  if (::symlink(build.c_str(), aside.c_str()) != 0)
+    return SystemError("symlink " + aside.string(), errno);
   if (::rename(aside.c_str(), (engine / "current").c_str()) != 0) {
     return SystemError("renaming " + aside.string(), errno);
   }
@@ -109,8 +113,10 @@ Result<void> PointCurrentAt(const fs::path& engine, const std::string& build) {
 Result<FileDescriptor> LockEngines(const fs::path& engines) {
   std::error_code error;
   fs::create_directories(engines, error);
-  if (error) return Error(ErrorCode::kInternal, "creating " + engines.string() + ": " + error.message());
-  FileDescriptor lock(::open((engines / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (error)
+    return Error(ErrorCode::kInternal, "creating " + engines.string() + ": " + error.message());
+  FileDescriptor lock(
+      ::open((engines / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!lock.valid()) return SystemError("opening " + (engines / ".lock").string(), errno);
   while (::flock(lock.get(), LOCK_EX) != 0) {
     if (errno != EINTR) return SystemError("locking " + engines.string(), errno);
@@ -132,7 +138,8 @@ Result<InstalledEngine> InstallEngine(const fs::path& package, const fs::path& e
   installed.directory = engine / build;
   std::error_code error;
   fs::create_directory(engine, error);
-  if (error) return Error(ErrorCode::kInternal, "creating " + engine.string() + ": " + error.message());
+  if (error)
+    return Error(ErrorCode::kInternal, "creating " + engine.string() + ": " + error.message());
   installed.was_there = fs::exists(installed.directory / "engine.json", error);
   if (!installed.was_there && ::rename(staging.path().c_str(), installed.directory.c_str()) != 0) {
     return SystemError("renaming to " + installed.directory.string(), errno);
@@ -153,7 +160,8 @@ Result<std::uint64_t> RemoveBuild(const fs::path& directory) {
   const fs::path aside = directory.parent_path() / (".old-" + directory.filename().string());
   if (!error) fs::rename(directory, aside, error);
   if (!error) fs::remove_all(aside, error);
-  if (error) return Error(ErrorCode::kInternal, "removing " + directory.string() + ": " + error.message());
+  if (error)
+    return Error(ErrorCode::kInternal, "removing " + directory.string() + ": " + error.message());
   return bytes;
 }
 

@@ -69,8 +69,8 @@ int ListEngines(Backend& backend, const CommonArguments& common) {
     const json::object& engine = item.get_object();
     const bool preloaded = Cell(engine, "preloaded") == "true";
     rows.push_back({Cell(engine, "name") + (preloaded ? " (preloaded)" : ""), ShortBuild(engine),
-                    Cell(engine, "current") == "true" ? "yes" : "no", JoinedNames(engine, "bindings"),
-                    Cell(engine, "contexts")});
+                    Cell(engine, "current") == "true" ? "yes" : "no",
+                    JoinedNames(engine, "bindings"), Cell(engine, "contexts")});
   }
   WriteOut("\n");
   PrintTable(rows);
@@ -83,9 +83,10 @@ Result<std::optional<ServerRecord>> ServerOf(const service::Config& config) {
   if (!record || record->engines.empty()) return record;
   std::error_code none;
   if (fs::equivalent(record->engines, config.engines_directory, none)) return record;
-  return Error(ErrorCode::kConflict, "the server on " + config.data_directory.string() + " has its engines in " +
-                                         record->engines + ", not in " +
-                                         config.engines_directory.string() + ": name them with --engines");
+  return Error(ErrorCode::kConflict, "the server on " + config.data_directory.string() +
+                                         " has its engines in " + record->engines + ", not in " +
+                                         config.engines_directory.string() +
+                                         ": name them with --engines");
 }
 
 // `wanted`: only as the build that new contexts get.
@@ -163,9 +164,10 @@ Result<Pruned> PruneBuilds(Backend& backend, const service::Config& config, bool
 
 int PruneEngines(Backend& backend, const CommonArguments& common, bool dry_run) {
   if (!common.url.empty()) {
-    ReportError(Error(ErrorCode::kInvalidRequest,
-                      "engines are pruned on the server's machine: name its data directory, not its URL"),
-                common.json);
+    ReportError(
+        Error(ErrorCode::kInvalidRequest,
+              "engines are pruned on the server's machine: name its data directory, not its URL"),
+        common.json);
     return kExitUsage;
   }
   const auto config = ConfigFor(common);
@@ -181,7 +183,8 @@ int PruneEngines(Backend& backend, const CommonArguments& common, bool dry_run) 
   }
   for (const json::value& item : pruned->builds) {
     const json::object& build = item.get_object();
-    WriteOut((dry_run ? "would remove " : "removed ") + Cell(build, "name") + " " + ShortBuild(build) + "\n");
+    WriteOut((dry_run ? "would remove " : "removed ") + Cell(build, "name") + " " +
+             ShortBuild(build) + "\n");
   }
   if (pruned->builds.empty()) WriteOut("nothing to remove\n");
   if (pruned->bytes > 0) WriteOut(HumanBytes(static_cast<double>(pruned->bytes)) + " freed\n");
@@ -192,9 +195,10 @@ int PruneEngines(Backend& backend, const CommonArguments& common, bool dry_run) 
 
 int AddEngineCommand(const CommonArguments& common, const EnginesArguments& arguments) {
   if (!common.url.empty()) {
-    ReportError(Error(ErrorCode::kInvalidRequest,
-                      "engines are added on the server's machine: name its data directory, not its URL"),
-                common.json);
+    ReportError(
+        Error(ErrorCode::kInvalidRequest,
+              "engines are added on the server's machine: name its data directory, not its URL"),
+        common.json);
     return kExitUsage;
   }
   const auto config = ConfigFor(common);
@@ -225,7 +229,8 @@ int AddEngineCommand(const CommonArguments& common, const EnginesArguments& argu
   return kExitOk;
 }
 
-int EnginesCommand(Backend& backend, const CommonArguments& common, const EnginesArguments& arguments) {
+int EnginesCommand(Backend& backend, const CommonArguments& common,
+                   const EnginesArguments& arguments) {
   if (arguments.action == EnginesAction::kPrune) {
     return PruneEngines(backend, common, arguments.dry_run);
   }

@@ -46,8 +46,8 @@ Result<std::vector<EngineBuild>> LoadEngines(const fs::path& directory) {
     }
   }
   if (error) {
-    return Error(ErrorCode::kNotFound,
-                 "the engines directory " + directory.string() + " cannot be read: " + error.message());
+    return Error(ErrorCode::kNotFound, "the engines directory " + directory.string() +
+                                           " cannot be read: " + error.message());
   }
   std::sort(engines.begin(), engines.end(),
             [](const EngineBuild& a, const EngineBuild& b) { return a.name < b.name; });

@@ -10,7 +10,8 @@ namespace {
 
 using scheduler::EngineBuild;
 
-// Of several builds under one name the current one serves new contexts; without a mark, the last one listed.
+// Of several builds under one name the current one serves new contexts; without a mark, the last
+// one listed.
 bool Replaces(const EngineBuild& engine, const EngineBuild* chosen) {
   return chosen == nullptr || engine.current || !chosen->current;
 }
@@ -55,7 +56,8 @@ Result<const EngineBuild*> ChooseBuild(const Config& config, const std::string& 
   for (const EngineBuild& image : engines) {
     if (image.preload == key) return &image;
   }
-  return Error(ErrorCode::kInvalidRequest, "binding " + name + ": the image of its preload is missing",
+  return Error(ErrorCode::kInvalidRequest,
+               "binding " + name + ": the image of its preload is missing",
                {{"field", "bindings." + name + ".preload"}});
 }
 
@@ -78,7 +80,8 @@ Result<BindingEntry> MakeEntry(const Config& config, const std::string& name,
   info.memory_bytes = std::min(binding.memory_bytes, info.max_memory_bytes);
   info.max_fuel_us = binding.max_fuel_us;
   info.fuel_us = binding.fuel_us != 0 ? binding.fuel_us : binding.max_fuel_us;
-  const auto max_timeout = binding.max_timeout.count() != 0 ? binding.max_timeout : config.max_timeout;
+  const auto max_timeout =
+      binding.max_timeout.count() != 0 ? binding.max_timeout : config.max_timeout;
   info.max_timeout_ms = static_cast<std::uint64_t>(max_timeout.count());
   info.default_timeout_ms = static_cast<std::uint64_t>(binding.default_timeout.count());
   info.code_bytes = binding.code_bytes != 0 ? binding.code_bytes : config.code_bytes;
@@ -130,7 +133,8 @@ Result<BindingTable> BindingTable::Make(const Config& config, std::vector<Engine
 Result<BindingPtr> BindingTable::ByName(std::string_view name) const {
   const auto it = by_name_.find(name);
   if (it != by_name_.end()) return it->second;
-  return Error(ErrorCode::kNotFound, "there is no binding \"" + std::string(name.substr(0, 64)) + "\"",
+  return Error(ErrorCode::kNotFound,
+               "there is no binding \"" + std::string(name.substr(0, 64)) + "\"",
                {{"field", "binding"}});
 }
 

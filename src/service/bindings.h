@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BindingTable: which engines are offered, under which names, with which limits. Never changes; a new one takes its place
-// when engines are installed.
+// BindingTable: which engines are offered, under which names, with which limits. Never changes; a
+// new one takes its place when engines are installed.
 #pragma once
 
 #include <map>
@@ -23,8 +23,8 @@ struct BindingEntry {
 
 using BindingPtr = std::shared_ptr<const BindingEntry>;
 
-// The build that new contexts of the engine `name` get: the current one, without a mark the last one listed. Null when
-// none is installed. Images with preloaded code are not asked for by name.
+// The build that new contexts of the engine `name` get: the current one, without a mark the last
+// one listed. Null when none is installed. Images with preloaded code are not asked for by name.
 const scheduler::EngineBuild* CurrentBuild(const std::vector<scheduler::EngineBuild>& engines,
                                            std::string_view name);
 
@@ -34,14 +34,16 @@ std::string PreloadKey(std::string_view build_id, std::string_view preload);
 class BindingTable {
  public:
   // kInvalidRequest when a configured engine is not installed, or a language has two defaults.
-  static Result<BindingTable> Make(const Config& config, std::vector<scheduler::EngineBuild> engines);
+  static Result<BindingTable> Make(const Config& config,
+                                   std::vector<scheduler::EngineBuild> engines);
 
   // kNotFound.
   Result<BindingPtr> ByName(std::string_view name) const;
   // The default binding of a language, or kUnsupportedCodeLanguage.
   Result<BindingPtr> ByLanguage(std::string_view language) const;
   std::vector<Binding> All() const;
-  // All installed builds; `current` are those that a binding uses and the current ones of their name.
+  // All installed builds; `current` are those that a binding uses and the current ones of their
+  // name.
   std::vector<Engine> Engines() const;
   bool IsInstalled(std::string_view build_id) const;
 

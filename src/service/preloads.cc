@@ -39,7 +39,8 @@ struct Ended {
 bool ReadReport(int fd, SteadyClock::time_point deadline, std::string& report) {
   char piece[4096];
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now());
     if (left.count() <= 0) return false;
     pollfd event{fd, POLLIN, 0};
     const int ready = ::poll(&event, 1, static_cast<int>(left.count()));
@@ -95,7 +96,8 @@ Result<void> MakeImage(const Config& config, const std::string& name, const Bind
                        const EngineBuild& base, const std::string& key) {
   const fs::path directory = PreloadsDirectory(config);
   std::string aside = (directory / ".new-XXXXXX").string();
-  if (::mkdtemp(aside.data()) == nullptr) return SystemError("mkdtemp in " + directory.string(), errno);
+  if (::mkdtemp(aside.data()) == nullptr)
+    return SystemError("mkdtemp in " + directory.string(), errno);
   struct Cleanup {
     fs::path path;
     ~Cleanup() {
@@ -112,10 +114,12 @@ Result<void> MakeImage(const Config& config, const std::string& name, const Bind
                               base.directory.string(), "--code", code.string(), "--key", key,
                               "--memory-bytes", std::to_string(memory_bytes), "--output", aside}));
   if (!ended.in_time) {
-    return PreloadFailed(name, "it has not ended after " + std::to_string(kPatience.count()) + " s");
+    return PreloadFailed(name,
+                         "it has not ended after " + std::to_string(kPatience.count()) + " s");
   }
   if (ended.status != 0) {
-    return PreloadFailed(name, ended.report.empty() ? "the process that ran it crashed" : "\n" + ended.report);
+    return PreloadFailed(
+        name, ended.report.empty() ? "the process that ran it crashed" : "\n" + ended.report);
   }
   if (!ended.report.empty()) spdlog::info("binding {}: its preload says:\n{}", name, ended.report);
   std::error_code error;
@@ -135,7 +139,8 @@ Result<void> PrepareDirectory(const Config& config) {
   }
   fs::create_directory(PreloadsDirectory(config), error);
   if (!error) return {};
-  return Error(ErrorCode::kInternal, "creating " + PreloadsDirectory(config).string() + ": " + error.message());
+  return Error(ErrorCode::kInternal,
+               "creating " + PreloadsDirectory(config).string() + ": " + error.message());
 }
 
 }  // namespace
@@ -143,7 +148,8 @@ Result<void> PrepareDirectory(const Config& config) {
 fs::path PreloadsDirectory(const Config& config) { return config.data_directory / "preloads"; }
 
 Result<void> AddPreloads(const Config& config, std::vector<EngineBuild>& engines) {
-  DORMOUSE_ASSIGN(std::vector<EngineBuild> images, scheduler::LoadPreloads(PreloadsDirectory(config)));
+  DORMOUSE_ASSIGN(std::vector<EngineBuild> images,
+                  scheduler::LoadPreloads(PreloadsDirectory(config)));
   for (const auto& [name, binding] : config.bindings) {
     const EngineBuild* const base = CurrentBuild(engines, binding.engine);
     if (binding.preload.empty() || base == nullptr) continue;
@@ -151,13 +157,15 @@ Result<void> AddPreloads(const Config& config, std::vector<EngineBuild>& engines
     const auto has_key = [&key](const EngineBuild& image) { return image.preload == key; };
     auto image = std::find_if(images.begin(), images.end(), has_key);
     if (image == images.end()) {
-      spdlog::info("binding {}: preloading into {} {}", name, base->name, base->build_id.substr(0, 16));
+      spdlog::info("binding {}: preloading into {} {}", name, base->name,
+                   base->build_id.substr(0, 16));
       const auto begin = SteadyClock::now();
       DORMOUSE_TRY(PrepareDirectory(config));
       DORMOUSE_TRY(MakeImage(config, name, binding, *base, key));
       DORMOUSE_ASSIGN(images, scheduler::LoadPreloads(PreloadsDirectory(config)));
       image = std::find_if(images.begin(), images.end(), has_key);
-      if (image == images.end()) return Error(ErrorCode::kInternal, "the new image " + key + " is gone");
+      if (image == images.end())
+        return Error(ErrorCode::kInternal, "the new image " + key + " is gone");
       spdlog::info("binding {}: preloaded in {:.1f} s", name,
                    std::chrono::duration<double>(SteadyClock::now() - begin).count());
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs without a sandbox. Each gets a sandbox and a context that only this process knows, for as long
-// as it takes: so it goes the way of every run, with the same limits, and ends with its worker instead
-// of a commit.
+// Runs without a sandbox. Each gets a sandbox and a context that only this process knows, for as
+// long as it takes: so it goes the way of every run, with the same limits, and ends with its worker
+// instead of a commit.
 #include <spdlog/spdlog.h>
 
 #include "service/ids.h"

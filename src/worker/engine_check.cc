@@ -29,14 +29,16 @@ Error Wrong(std::string what) { return Error(ErrorCode::kCorrupt, std::move(what
 
 // Names become directories and appear in listings.
 Result<void> CheckWord(std::string_view field, std::string_view word) {
-  bool good = !word.empty() && word.size() <= kMaxNameBytes && word.front() != '.' && word.front() != '-';
+  bool good =
+      !word.empty() && word.size() <= kMaxNameBytes && word.front() != '.' && word.front() != '-';
   for (const char c : word) {
     good = good && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
                     c == '_' || c == '+');
   }
   if (good) return {};
-  return Wrong("engine.json: " + std::string(field) +
-               " must be 1 to 64 small letters, digits and . - _ +, and begin with a letter or digit");
+  return Wrong(
+      "engine.json: " + std::string(field) +
+      " must be 1 to 64 small letters, digits and . - _ +, and begin with a letter or digit");
 }
 
 Result<std::uint64_t> SizeOfFile(const fs::path& file, std::uint64_t most) {
@@ -59,10 +61,12 @@ Result<void> CheckManifest(const EngineManifest& manifest) {
     return Wrong("engine.json: version must have 1 to 64 characters");
   }
   for (const char c : manifest.version) {
-    if (c < 0x21 || c > 0x7e) return Wrong("engine.json: version holds characters that no version has");
+    if (c < 0x21 || c > 0x7e)
+      return Wrong("engine.json: version holds characters that no version has");
   }
   if (!manifest.preload.empty()) {
-    return Wrong("engine.json: this is the image of a binding's preload, which is made where it is used");
+    return Wrong(
+        "engine.json: this is the image of a binding's preload, which is made where it is used");
   }
   if (manifest.memory_pages == 0 || manifest.memory_pages > manifest.max_memory_pages ||
       manifest.max_memory_pages > engine::kMaxWasmPages) {
@@ -90,17 +94,18 @@ Result<void> RunEmptyCell(const fs::path& directory) {
   if (engine.module.abi().max_pages != engine.manifest.max_memory_pages) {
     return Wrong("engine.json and engine.so do not agree on the memory");
   }
-  DORMOUSE_ASSIGN(auto instance,
-                  NewBootInstance(engine.module, directory / "boot.img",
-                                  {.pages = engine.manifest.memory_pages, .rootfs = engine.rootfs},
-                                  output));
+  DORMOUSE_ASSIGN(
+      auto instance,
+      NewBootInstance(engine.module, directory / "boot.img",
+                      {.pages = engine.manifest.memory_pages, .rootfs = engine.rootfs}, output));
   DORMOUSE_TRY(engine.module.RestoreGlobals(engine.manifest.globals));
   instance->wasi().BeginRun({});
   if (instance->Reseed().trap) return Wrong("dormouse_reseed trapped");
   const boost::json::object request{
       {"code", ""}, {"language", engine.manifest.language}, {"filename", "cell-1"}};
   const Instance::Ended ended = instance->Run(boost::json::serialize(request));
-  if (ended.trap) return Wrong(std::string("an empty cell trapped: ") + engine::TrapName(ended.trap.kind));
+  if (ended.trap)
+    return Wrong(std::string("an empty cell trapped: ") + engine::TrapName(ended.trap.kind));
   if (ended.result != 0 || output.has_error()) return Wrong("an empty cell does not run");
   return {};
 }
@@ -111,8 +116,9 @@ Result<EngineManifest> CheckEngineFiles(const fs::path& directory) {
   DORMOUSE_ASSIGN(EngineManifest manifest, EngineManifest::Load(directory));
   DORMOUSE_TRY(CheckManifest(manifest));
   DORMOUSE_TRY(SizeOfFile(directory / "engine.so", kMaxCodeBytes));
-  DORMOUSE_ASSIGN(const std::uint64_t image_bytes,
-                  SizeOfFile(directory / "boot.img", manifest.memory_pages * engine::kWasmPageBytes));
+  DORMOUSE_ASSIGN(
+      const std::uint64_t image_bytes,
+      SizeOfFile(directory / "boot.img", manifest.memory_pages * engine::kWasmPageBytes));
   if (image_bytes % engine::kWasmPageBytes != 0) {
     return Wrong("boot.img is not a multiple of 64 KiB");
   }
@@ -122,7 +128,8 @@ Result<EngineManifest> CheckEngineFiles(const fs::path& directory) {
   }
   DORMOUSE_ASSIGN(const std::string build_id, BuildIdOf(directory, manifest.has_rootfs));
   if (build_id != manifest.build_id) {
-    return Wrong("the files have the build id " + build_id + ", engine.json says " + manifest.build_id);
+    return Wrong("the files have the build id " + build_id + ", engine.json says " +
+                 manifest.build_id);
   }
   return manifest;
 }

@@ -65,7 +65,8 @@ void BootOutput::Emit(std::uint32_t kind, std::string_view text) {
   std::fputs(ErrorText(text).c_str(), stderr);
 }
 
-Result<std::unique_ptr<Instance>> NewBootInstance(engine::EngineModule& module, const fs::path& image,
+Result<std::unique_ptr<Instance>> NewBootInstance(engine::EngineModule& module,
+                                                  const fs::path& image,
                                                   BootInstanceOptions options, BootOutput& output) {
   const FileDescriptor fd(::open(image.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return SystemError("opening " + image.string(), errno);
@@ -77,8 +78,8 @@ Result<std::unique_ptr<Instance>> NewBootInstance(engine::EngineModule& module, 
   made.rootfs = std::move(options.rootfs);
   made.memory_bytes = options.memory_bytes;
   made.monotonic_start_ns = options.monotonic_start_ns;
-  return Instance::Create(module, fd.get(), static_cast<std::uint64_t>(status.st_size), options.pages,
-                          std::move(made));
+  return Instance::Create(module, fd.get(), static_cast<std::uint64_t>(status.st_size),
+                          options.pages, std::move(made));
 }
 
 Result<void> SaveImage(Instance& instance, const fs::path& directory, EngineManifest& manifest) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What making an engine directory takes (docs/engine-abi.md §6): an instance outside of a worker, its memory as an image,
-// the build id.
+// What making an engine directory takes (docs/engine-abi.md §6): an instance outside of a worker,
+// its memory as an image, the build id.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,8 @@
 
 namespace dormouse::worker {
 
-// What an engine says while it boots is for whoever builds it: it goes to standard error, errors with their traceback.
+// What an engine says while it boots is for whoever builds it: it goes to standard error, errors
+// with their traceback.
 class BootOutput : public wasi::OutputSink, public EmitSink {
  public:
   wasi::Errno Write(wasi::OutputStream stream, std::span<const std::byte> bytes) override;

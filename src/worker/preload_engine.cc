@@ -57,7 +57,8 @@ Result<void> CheckNothingIsOpen(wasi::Wasi& wasi) {
 
 Result<void> RunPreload(Instance& instance, const std::string& language, const std::string& code,
                         const BootOutput& output) {
-  const boost::json::object request{{"code", code}, {"language", language}, {"filename", "preload"}};
+  const boost::json::object request{
+      {"code", code}, {"language", language}, {"filename", "preload"}};
   instance.wasi().BeginRun({});
   const Instance::Ended ended = instance.Run(boost::json::serialize(request));
   if (ended.trap || ended.result != 0) {
@@ -87,8 +88,8 @@ Result<void> Preload(PreloadArguments& arguments) {
                   NewBootInstance(engine.module, base / "boot.img",
                                   {.pages = manifest.memory_pages,
                                    .rootfs = engine.rootfs,
-                                   .memory_bytes = std::strtoull(arguments["--memory-bytes"].c_str(),
-                                                                 nullptr, 10),
+                                   .memory_bytes = std::strtoull(
+                                       arguments["--memory-bytes"].c_str(), nullptr, 10),
                                    .monotonic_start_ns = kPreloadStartNs},
                                   output));
   DORMOUSE_TRY(engine.module.RestoreGlobals(manifest.globals));
@@ -105,8 +106,7 @@ Result<void> Preload(PreloadArguments& arguments) {
 
 int PreloadMain(int argc, char** argv) {
   Result<PreloadArguments> arguments = ParsePreload(argc, argv);
-  const Result<void> made =
-      arguments.ok() ? Preload(*arguments) : Result<void>(arguments.error());
+  const Result<void> made = arguments.ok() ? Preload(*arguments) : Result<void>(arguments.error());
   if (made.ok()) return 0;
   std::fprintf(stderr, "%s\n", made.error().message.c_str());
   return 1;

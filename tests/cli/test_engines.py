@@ -33,9 +33,6 @@ class Machine:
     def builds(self) -> dict[str, Json]:
         return {engine["buildId"]: engine for engine in self.client.get("/v1/engines")["data"]}
 
-    def reloads(self) -> int:
-        return self.server.log.count("looking for engines")
-
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
@@ -183,6 +180,55 @@ def test_what_nothing_needs_is_pruned(machine: Machine, second_build: Path) -> N
     added(machine.cli("engines", "add", str(PYTHON)))
     assert [build["buildId"] for build in machine.cli("engines", "prune", "--json").json["removed"]] == [second_id]
     assert machine.cli("run", "-c", "1").out == "1\n"
+
+
+def test_a_server_goes_on_when_a_build_cannot_be_loaded(machine: Machine) -> None:
+    added(machine.cli("engines", "add", str(PYTHON)))
+    machine.server.start()
+    context = machine.client.sandbox().context("python")
+    context.run("kept = 1").ok()
+    broken = machine.engines / "python-3.13" / "broken"
+    # First a description that cannot be read, then code that cannot be loaded.
+    for number, complaint in ((1, "engine.json"), (2, "engine.so")):
+        if number == 1:
+            broken.mkdir()
+            (broken / "engine.json").write_text("{")
+        else:
+            shutil.copytree(PYTHON, broken, dirs_exist_ok=True)
+            break_json(broken, buildId="0" * 64)
+            (broken / "engine.so").write_bytes(b"nothing")
+        os.kill(machine.server.pid, 1)
+        stays = "the engines stay as they were"
+        wait_until(lambda: machine.server.log.count(stays) == number, "the server says so")
+        assert complaint in machine.server.log.rsplit(stays, 1)[1]
+        assert set(machine.builds()) == {build_of(PYTHON)}
+        assert context.value("kept") == "1"
+        assert machine.client.sandbox().run("7", language="python").result == "7"
+
+
+def test_preloaded_images_follow_the_engine(machine: Machine, second_build: Path) -> None:
+    """A new build gets the preloaded code, old contexts keep their image, and what nothing needs is pruned."""
+    added(machine.cli("engines", "add", str(PYTHON)))
+    machine.server.config = CONFIG + '[bindings.PYTHON]\nengine = "python-3.13"\npreload = "answer = 42"\n'
+    machine.server.start()
+    old = machine.client.sandbox().context("python")
+    assert old.value("answer") == "42"
+    (old_image,) = (build["buildId"] for build in machine.builds().values() if build["preloaded"])
+    added(machine.cli("engines", "add", str(second_build)))
+    new = machine.client.sandbox().context("python")
+    assert new.value("(answer, from_the_second_build)") == "(42, True)"
+    old.evict()
+    assert old.value("(answer, 'from_the_second_build' in globals())") == "(42, False)"
+    # The image has all it needs of the build that it was made of.
+    assert build_of(PYTHON)[:16] in machine.cli("engines", "prune").out
+    wait_until(lambda: build_of(PYTHON) not in machine.builds(), "the server forgets the build")
+    machine.server.restart()
+    assert run_in(machine, old, "answer").result == "42"
+    machine.client.call("DELETE", old.path)
+    assert old_image[:16] in machine.cli("engines", "prune").out
+    wait_until(lambda: old_image not in machine.builds(), "the server forgets the image")
+    assert len(list((machine.server.data / "preloads").glob("*/engine.json"))) == 1
+    assert run_in(machine, new, "answer").result == "42"
 
 
 def test_a_build_can_be_added_beside_the_current_one(machine: Machine, second_build: Path) -> None:
