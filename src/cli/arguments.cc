@@ -23,8 +23,9 @@ constexpr const char* kMainFooter =
     "`dormouse COMMAND --help` says more about each; these options can also stand behind it.\n"
     "\n"
     "Examples:\n"
-    "  dormouse run -c 'x = 41'             x is kept in the sandbox \"default\"\n"
-    "  dormouse run -c 'x + 1'              prints 42\n"
+    "  dormouse run -c 'print(6 * 7)'       in a fresh interpreter; nothing is kept\n"
+    "  dormouse run -s box -c 'x = 41'      x is kept in the sandbox \"box\"\n"
+    "  dormouse run -s box -c 'x + 1'       prints 42\n"
     "  dormouse repl --language javascript\n"
     "  dormouse serve --listen 127.0.0.1:8787\n"
     "\n"
@@ -83,13 +84,18 @@ void AddLanguage(CLI::App& app, ContextChoice& where, const char* otherwise) {
       ->excludes(language);
 }
 
-void AddContextChoice(CLI::App& app, ContextChoice& where, const char* default_language) {
-  AddText(app, "-s,--sandbox", where.sandbox, "NAME",
-          "Sandbox: an id, or a name; made if there is none")
+CLI::Option* AddSandbox(CLI::App& app, std::string& target) {
+  return AddText(app, "-s,--sandbox", target, "NAME", "Sandbox: an id, or a name; made if there is none")
       ->capture_default_str();
+}
+
+// Returns the option that names the sandbox.
+CLI::Option* AddContextChoice(CLI::App& app, ContextChoice& where, const char* default_language) {
+  CLI::Option* const sandbox = AddSandbox(app, where.sandbox);
   AddText(app, "--context", where.context, "NAME",
           "Context: an id, or a name; made if there is none (default: the language's own)");
   AddLanguage(app, where, default_language);
+  return sandbox;
 }
 
 CLI::App* AddCommand(CLI::App& parent, const std::string& name, const std::string& help) {
@@ -115,6 +121,7 @@ class ActionGroup {
         ->capture_default_str();
     note_ = "-s,--sandbox NAME: the sandbox, an id or a name (default \"default\").\n";
   }
+  CLI::App& app() { return *app_; }
   CLI::App& Add(const std::string& name, typename Command::Action action, const std::string& help) {
     CLI::App* const command = AddCommand(*app_, name, help);
     if (!note_.empty()) SetFooter(*command, note_);
@@ -147,6 +154,7 @@ struct Targets {
   ProjectsArguments projects;
   ArtifactsArguments artifacts;
   WorkspaceRunsArguments workspace_runs;
+  EnginesArguments engines;
 };
 
 void AddCommon(CLI::App& app, CommonArguments& common) {
@@ -175,12 +183,13 @@ void AddServe(CLI::App& app, Targets& targets) {
 
 void AddRun(CLI::App& app, Targets& targets) {
   RunArguments& run = targets.run;
-  CLI::App* const command = AddCommand(app, "run", "Run code in a context that keeps its state");
+  CLI::App* const command = AddCommand(app, "run", "Run code, with --sandbox or --context in one that keeps its state");
   CLI::Option* const code =
       command->add_option("-c,--code", targets.run_code, "The code itself")->type_name("CODE");
   AddText(*command, "file", run.file, "FILE", "File with the code; - for standard input")
       ->excludes(code);
-  AddContextChoice(*command, run.where, "by the file's ending, else python");
+  CLI::Option* const sandbox =
+      AddContextChoice(*command, run.where, "by the file's ending, else python");
   AddTimeout(*command, run.timeout_ms);
   AddText(*command, "--stdin", run.stdin_file, "FILE",
           "File that the code reads as standard input; - for our own (default: empty)");
@@ -196,15 +205,23 @@ void AddRun(CLI::App& app, Targets& targets) {
   command->add_flag("--promote", run.promote, "Keep pictures, pages and large data as artifacts");
   command->add_flag("--full-output", run.capture_full,
                     "With --promote: also keep all of standard output and error");
-  SetFooter(*command, std::string("Examples:\n"
-                                  "  dormouse run -c 'print(1)'\n"
-                                  "  dormouse run script.py --timeout 30s\n"
-                                  "  dormouse run -l javascript - <script.js\n"
-                                  "  dormouse run --context analysis -e LEVEL=3 step2.py\n"
-                                  "  dormouse run --json -c '1/0'\n\n") +
-                          kExitCodes);
-  command->callback([&targets, code] {
+  SetFooter(*command,
+            std::string("Examples:\n"
+                        "  dormouse run -c 'print(1)'\n"
+                        "  dormouse run script.py --timeout 30s\n"
+                        "  dormouse run -s box -c 'x = 1'\n"
+                        "  dormouse run -l javascript - <script.js\n"
+                        "  dormouse run --context analysis -e LEVEL=3 step2.py\n"
+                        "  dormouse run --json -c '1/0'\n\n"
+                        "Without a sandbox and a context the code runs in a fresh interpreter with "
+                        "an empty\n/workspace, and nothing is kept.\n\n") +
+                kExitCodes);
+  command->callback([&targets, code, sandbox] {
     if (code->count() > 0) targets.run.code = targets.run_code;
+    targets.run.stateless = sandbox->count() == 0 && targets.run.where.context.empty();
+    if (targets.run.promote && targets.run.stateless) {
+      throw CLI::ValidationError("--promote", "needs --sandbox: artifacts belong to one");
+    }
     if (!targets.run.code && targets.run.file.empty()) {
       throw CLI::RequiredError("code: -c CODE, FILE or -");
     }
@@ -425,12 +442,24 @@ void AddWorkspaceRuns(CLI::App& app, Targets& targets) {
 }
 
 void AddEngines(CLI::App& app, Targets& targets) {
-  CLI::App* const engines = AddCommand(app, "engines", "Engines and the bindings that offer them");
-  engines->require_subcommand(1);
-  AddCommand(*engines, "list", "List the bindings with their engines")->callback([&targets] {
-    targets.arguments.command = EnginesArguments{};
-  });
-  AddCommand(*engines, "boot", "Boot a compiled engine and save its image, for `scripts/engines`")
+  using Action = EnginesArguments::Action;
+  EnginesArguments& target = targets.engines;
+  ActionGroup group(app, targets.arguments, target, "engines", "Engines and the bindings that offer them",
+                    "Examples:\n"
+                    "  dormouse engines list\n"
+                    "  dormouse engines add ./lua-5.4\n"
+                    "  dormouse engines prune --dry-run\n");
+  group.Add("list", Action::kList, "List the bindings with their engines, and all installed builds");
+  CLI::App& add = group.Add("add", Action::kAdd, "Check an engine package and install it");
+  AddText(add, "package", target.package, "DIR", "Directory with engine.so, boot.img and engine.json")
+      ->required();
+  add.add_flag("--keep-current", target.keep_current, "Do not give the new build to new contexts");
+  SetFooter(add,
+            "A server that runs on the data directory takes the build up at once. Packages hold native\n"
+            "code: add only those whose origin you trust.\n");
+  group.Add("prune", Action::kPrune, "Remove builds that no binding and no context needs")
+      .add_flag("--dry-run", target.dry_run, "Only say which");
+  AddCommand(group.app(), "boot", "Boot a compiled engine and save its image, for `scripts/engines`")
       ->callback([] {
         // Handled before anything else is set up; see internal_commands.h.
         throw CLI::ValidationError("engines boot", "no option can stand in front of it");

@@ -45,6 +45,7 @@ struct ContextChoice {
 
 struct RunArguments {
   ContextChoice where;
+  bool stateless = false;           // neither a sandbox nor a context is named
   std::optional<std::string> code;  // -c
   std::string file;                 // "-": standard input
   std::string stdin_file;           // "-": standard input; empty: none
@@ -136,7 +137,13 @@ struct WorkspaceRunsArguments {
   std::string run;  // kGet, kCancel
 };
 
-struct EnginesArguments {};
+struct EnginesArguments {
+  enum class Action { kList, kAdd, kPrune };
+  Action action = Action::kList;
+  std::string package;        // kAdd: a directory
+  bool keep_current = false;  // kAdd: new contexts get the build that they got before
+  bool dry_run = false;       // kPrune
+};
 
 struct Arguments {
   CommonArguments common;

@@ -28,6 +28,8 @@ struct ApiRequest {
   int upload = -1;
   // Learns of each piece of the upload, or else of the answer. Borrowed; nullptr: none.
   Progress* progress = nullptr;
+  // Told the id of the run that a stream follows, before its first byte. May be empty.
+  std::function<void(const std::string& run_id)> on_run = {};
 };
 
 class Backend {

@@ -55,7 +55,10 @@ std::optional<ServerRecord> ReadServerRecord(const fs::path& data_directory) {
   const json::value* const pid = value.get_object().if_contains("pid");
   if (url == nullptr || !url->is_string() || pid == nullptr || !pid->is_int64())
     return std::nullopt;
-  return ServerRecord{std::string(url->get_string()), static_cast<int>(pid->get_int64())};
+  ServerRecord record{std::string(url->get_string()), static_cast<int>(pid->get_int64()), ""};
+  const json::value* const engines = value.get_object().if_contains("engines");
+  if (engines != nullptr && engines->is_string()) record.engines = engines->get_string();
+  return record;
 }
 
 }  // namespace
@@ -95,7 +98,9 @@ Result<void> WriteServerRecord(const fs::path& data_directory, const ServerRecor
   const fs::path file = data_directory / kServerRecord;
   const fs::path aside = data_directory / (std::string(kServerRecord) + ".new");
   const std::string text =
-      json::serialize(json::object{{"url", record.url}, {"pid", record.pid}}) + "\n";
+      json::serialize(json::object{
+          {"url", record.url}, {"pid", record.pid}, {"engines", record.engines}}) +
+      "\n";
   {
     const FileDescriptor fd(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!fd.valid()) return SystemError("creating " + aside.string(), errno);

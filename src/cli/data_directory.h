@@ -25,6 +25,7 @@ Result<service::Config> ConfigFor(const CommonArguments& arguments);
 struct ServerRecord {
   std::string url;
   int pid = 0;
+  std::string engines;  // where it has its engines
 };
 Result<void> WriteServerRecord(const std::filesystem::path& data_directory,
                                const ServerRecord& record);

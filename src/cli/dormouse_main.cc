@@ -9,6 +9,7 @@
 #include "cli/connect.h"
 #include "cli/contexts_command.h"
 #include "cli/data_directory.h"
+#include "cli/engines_command.h"
 #include "cli/files_command.h"
 #include "cli/internal_commands.h"
 #include "cli/keys_command.h"
@@ -31,6 +32,10 @@ int Run(const Arguments& arguments) {
   const CommonArguments& common = arguments.common;
   if (const auto* const serve = std::get_if<ServeArguments>(&arguments.command)) {
     return ServeCommand(common, *serve);
+  }
+  if (const auto* const engines = std::get_if<EnginesArguments>(&arguments.command);
+      engines != nullptr && engines->action == EnginesArguments::Action::kAdd) {
+    return AddEngineCommand(common, *engines);
   }
   const auto connected = Connect(common);
   if (!connected.ok()) return ReportError(connected.error(), common.json);
@@ -59,7 +64,9 @@ int Run(const Arguments& arguments) {
           [&](const WorkspaceRunsArguments& workspace_runs) {
             return WorkspaceRunsCommand(backend, common, workspace_runs);
           },
-          [&](const EnginesArguments&) { return EnginesCommand(backend, common); },
+          [&](const EnginesArguments& engines) {
+            return EnginesCommand(backend, common, engines);
+          },
       },
       arguments.command);
 }

@@ -91,6 +91,9 @@ class EmbeddedBackend : public Backend {
       const auto* const body = std::get_if<std::string>(&response.body);
       return ErrorOfResponse(response.status, body == nullptr ? "" : std::string_view(*body));
     }
+    for (const auto& [name, value] : response.headers) {
+      if (request.on_run && name == "x-dormouse-run-id") request.on_run(value);
+    }
     if (const auto* const body = std::get_if<std::string>(&response.body)) {
       sink(*body);
       return {};

@@ -77,8 +77,7 @@ class HttpBackend : public Backend {
     }
     // A server that refuses early answers before it has read everything: its answer is what counts.
     const error_code write_failure = failure;
-    Progress* const progress = request.upload < 0 ? request.progress : nullptr;
-    auto answer = Receive(socket, progress, sink);
+    auto answer = Receive(socket, request, sink);
     if (!answer.ok() && write_failure) return Unreachable(write_failure);
     return answer;
   }
@@ -132,7 +131,8 @@ class HttpBackend : public Backend {
     return {};
   }
 
-  Result<void> Receive(asio::ip::tcp::socket& socket, Progress* progress, const Sink& sink) const {
+  Result<void> Receive(asio::ip::tcp::socket& socket, const ApiRequest& request,
+                       const Sink& sink) const {
     boost::beast::flat_buffer buffer;
     beast::http::response_parser<beast::http::buffer_body> parser;
     parser.body_limit(boost::none);
@@ -141,8 +141,13 @@ class HttpBackend : public Backend {
     if (failure) return Unreachable(failure);
     const int status = static_cast<int>(parser.get().result_int());
     const bool success = status >= 200 && status < 300;
+    Progress* const progress = request.upload < 0 ? request.progress : nullptr;
     if (progress != nullptr && success && parser.content_length()) {
       progress->Expect(*parser.content_length());
+    }
+    if (const auto run_id = parser.get().find("x-dormouse-run-id");
+        request.on_run && run_id != parser.get().end()) {
+      request.on_run(std::string(run_id->value()));
     }
     std::string error_body;
     std::array<char, 16384> piece;

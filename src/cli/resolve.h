@@ -15,7 +15,7 @@ enum class Missing { kCreate, kFail };
 Result<std::string> ResolveSandbox(Backend& backend, const std::string& sandbox, Missing missing);
 
 struct ResolvedContext {
-  std::string sandbox_id;
+  std::string sandbox_id;  // empty: a run without a sandbox
   std::string context_id;  // empty: the default context of the language
   std::string language;
   std::string binding;

@@ -3,12 +3,15 @@
 
 #include <boost/json/array.hpp>
 #include <filesystem>
+#include <mutex>
+#include <optional>
 
 #include "cli/interrupter.h"
 #include "cli/local_file.h"
 #include "cli/output.h"
 #include "cli/run_printer.h"
 #include "common/utf8.h"
+#include "http/text.h"
 
 namespace dormouse::cli {
 namespace {
@@ -78,6 +81,35 @@ std::string FindRunningDefault(Backend& backend, const ResolvedContext& context)
   return "";
 }
 
+std::string RunsPath(const ResolvedContext& context) {
+  return context.sandbox_id.empty() ? "/v1/runs" : SandboxPath(context.sandbox_id, "/code/runs");
+}
+
+// The id of the run that is followed, for the thread that waits for Ctrl-C.
+class FollowedRun {
+ public:
+  void Set(const std::string& run_id) {
+    const std::lock_guard lock(mutex_);
+    run_id_ = run_id;
+  }
+  std::string Get() const {
+    const std::lock_guard lock(mutex_);
+    return run_id_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string run_id_;
+};
+
+void InterruptRun(Backend& backend, const std::string& run_id) {
+  if (run_id.empty()) return;
+  const std::string id = http::PercentEncode(run_id, http::Slash::kEncode);
+  const auto answer =
+      CallJson(backend, {"POST", "/v1/runs/" + id + "/interrupt", json::object()});
+  if (!answer.ok()) ReportError(answer.error(), false);
+}
+
 void Interrupt(Backend& backend, ResolvedContext context) {
   if (context.context_id.empty()) context.context_id = FindRunningDefault(backend, context);
   if (context.context_id.empty()) return;
@@ -87,15 +119,28 @@ void Interrupt(Backend& backend, ResolvedContext context) {
 }
 
 int RunAndPrintJson(Backend& backend, const ResolvedContext& context, json::object body) {
-  const Interrupter interrupter([&backend, &context] { Interrupt(backend, context); });
-  const auto text =
-      CallText(backend, {"POST", SandboxPath(context.sandbox_id, "/code/runs"), std::move(body)});
+  // A run without a context has no name before its end: Ctrl-C then ends this process.
+  std::optional<Interrupter> interrupter;
+  if (!context.sandbox_id.empty()) {
+    interrupter.emplace([&backend, &context] { Interrupt(backend, context); });
+  }
+  const auto text = CallText(backend, {"POST", RunsPath(context), std::move(body)});
   if (!text.ok()) return ReportError(text.error(), true);
   const auto answer = ParseAnswer(*text);
   if (!answer.ok()) return ReportError(answer.error(), true);
   WriteOut(*text + "\n");
   const json::value* const run = answer->get_object().if_contains("run");
   return run != nullptr && run->is_object() ? ExitCodeOfRun(run->get_object()) : kExitServerError;
+}
+
+Result<ResolvedContext> FindContext(Backend& backend, const RunArguments& arguments) {
+  const ContextChoice& where = arguments.where;
+  const std::string language = LanguageOfFile(arguments.file);
+  if (!arguments.stateless) return ResolveContext(backend, where, Missing::kCreate, language);
+  ResolvedContext fresh;
+  fresh.binding = where.binding;
+  fresh.language = where.language.empty() && where.binding.empty() ? language : where.language;
+  return fresh;
 }
 
 }  // namespace
@@ -119,10 +164,19 @@ StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, json::ob
     unsaved = afterwards == Afterwards::kEnd ? Unsaved::kLost : Unsaved::kHeldMeanwhile;
   }
   RunPrinter printer(unsaved, own_directory);
-  const Interrupter interrupter([&backend, &context] { Interrupt(backend, context); });
-  const auto ended = CallEvents(
-      backend, {"POST", SandboxPath(context.sandbox_id, "/code/runs/stream"), std::move(body)},
-      [&printer](const json::object& event) { printer.OnEvent(event); });
+  FollowedRun followed;
+  const Interrupter interrupter([&backend, &context, &followed] {
+    if (context.sandbox_id.empty()) {
+      InterruptRun(backend, followed.Get());
+    } else {
+      Interrupt(backend, context);
+    }
+  });
+  ApiRequest request{"POST", RunsPath(context) + "/stream", std::move(body)};
+  request.on_run = [&followed](const std::string& run_id) { followed.Set(run_id); };
+  const auto ended = CallEvents(backend, request, [&printer](const json::object& event) {
+    printer.OnEvent(event);
+  });
   if (!ended.ok()) return {ReportError(ended.error(), false)};
   if (printer.exit_code()) {
     return {*printer.exit_code(), printer.has_result(), printer.is_unsaved()};
@@ -132,8 +186,7 @@ StreamedRun StreamRun(Backend& backend, const ResolvedContext& context, json::ob
 }
 
 int RunCommand(Backend& backend, const CommonArguments& common, const RunArguments& arguments) {
-  const auto context =
-      ResolveContext(backend, arguments.where, Missing::kCreate, LanguageOfFile(arguments.file));
+  const Result<ResolvedContext> context = FindContext(backend, arguments);
   if (!context.ok()) return ReportError(context.error(), common.json);
   auto body = MakeBody(*context, arguments);
   if (!body.ok()) {

@@ -23,15 +23,6 @@ std::vector<std::string> SandboxRow(const json::object& sandbox) {
 
 Table SandboxTable() { return {{"ID", "NAME", "STATUS", "CREATED", "LAST USED"}, SandboxRow}; }
 
-std::vector<std::string> BindingRow(const json::object& binding) {
-  return {Cell(binding, "name"),
-          Cell(binding, "language"),
-          Cell(binding, "engine"),
-          Cell(binding, "version"),
-          Cell(binding, "buildId").substr(0, 12),
-          Cell(binding, "contexts") == "true" ? "durable" : "none"};
-}
-
 int Create(Backend& backend, const CommonArguments& common, const SandboxesArguments& arguments) {
   json::object body;
   if (!arguments.sandbox.empty()) body["metadata"] = json::object{{"name", arguments.sandbox}};
@@ -78,12 +69,6 @@ int SandboxesCommand(Backend& backend, const CommonArguments& common,
                         common, PrintInfo);
   }
   return ReportDone(CallJson(backend, {"DELETE", SandboxPath(*sandbox_id), {}}), common);
-}
-
-int EnginesCommand(Backend& backend, const CommonArguments& common) {
-  return ReportList(
-      ListUnpaged(backend, "/v1/bindings"), common,
-      {{"BINDING", "LANGUAGE", "ENGINE", "VERSION", "BUILD", "CONTEXTS"}, BindingRow});
 }
 
 }  // namespace dormouse::cli

@@ -9,7 +9,4 @@ namespace dormouse::cli {
 int SandboxesCommand(Backend& backend, const CommonArguments& common,
                      const SandboxesArguments& arguments);
 
-// The bindings and the engines behind them.
-int EnginesCommand(Backend& backend, const CommonArguments& common);
-
 }  // namespace dormouse::cli

@@ -10,8 +10,10 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -66,6 +68,18 @@ asio::awaitable<void> WaitForSignal(asio::signal_set& signals, http::Server& ser
   ::_exit(kExitAfterSecondSignal);
 }
 
+// SIGHUP: engines were added or removed.
+asio::awaitable<void> ReloadOnSignal(asio::signal_set& signals, service::Service& service) {
+  while (true) {
+    boost::system::error_code failure;
+    co_await signals.async_wait(asio::redirect_error(asio::use_awaitable, failure));
+    if (failure) co_return;
+    spdlog::info("looking for engines");
+    const Result<void> reloaded = co_await service.ReloadEngines();
+    if (!reloaded.ok()) spdlog::error("the engines stay as they were: {}", reloaded.error().message);
+  }
+}
+
 void Announce(const http::Server& server, const service::Config& config) {
   WriteOut("dormouse " DORMOUSE_VERSION " listens on " + server.url() + "\n" + "API key: in " +
            KeyFile(config.data_directory).string() + "\n");
@@ -78,8 +92,12 @@ int Serve(asio::io_context& context, service::Service& service, const service::C
   options.limits = config.connections;
   auto server = http::Server::Listen(context.get_executor(), api, options);
   if (!server.ok()) return ReportError(server.error(), false);
+  // Whoever finds the record may send it.
+  asio::signal_set reload(context, SIGHUP);
+  asio::co_spawn(context, ReloadOnSignal(reload, service), asio::detached);
   const auto recorded =
-      WriteServerRecord(config.data_directory, {(*server)->url(), static_cast<int>(::getpid())});
+      WriteServerRecord(config.data_directory, {(*server)->url(), static_cast<int>(::getpid()),
+                                                std::filesystem::absolute(config.engines_directory)});
   if (!recorded.ok()) return ReportError(recorded.error(), false);
   asio::signal_set signals(context, SIGINT, SIGTERM);
   asio::co_spawn(context, WaitForSignal(signals, **server, service, context), asio::detached);

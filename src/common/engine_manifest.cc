@@ -36,6 +36,9 @@ EngineManifest Decode(const json::object& object) {
     manifest.hot_pages.push_back({U32(run.at(0)), U32(run.at(1))});
   }
   manifest.has_rootfs = object.at("hasRootfs").as_bool();
+  if (const json::value* const preload = object.if_contains("preload")) {
+    manifest.preload = json::value_to<std::string>(*preload);
+  }
   return manifest;
 }
 
@@ -49,7 +52,7 @@ std::string EngineManifest::ToJson() const {
   }
   json::array hot;
   for (const PageRun& run : hot_pages) hot.push_back(json::array{run.first, run.count});
-  const json::object object{
+  json::object object{
       {"name", name},
       {"language", language},
       {"version", version},
@@ -61,6 +64,7 @@ std::string EngineManifest::ToJson() const {
       {"hotPages", std::move(hot)},
       {"hasRootfs", has_rootfs},
   };
+  if (!preload.empty()) object["preload"] = preload;
   return json::serialize(object) + "\n";
 }
 

@@ -35,6 +35,7 @@ struct EngineManifest {
   std::vector<Interrupt> interrupts;
   std::vector<PageRun> hot_pages;      // what small runs write to: made private ahead of need
   bool has_rootfs = false;
+  std::string preload;  // names what made this image of another build; empty: an engine of its own
 
   std::string ToJson() const;
   static Result<EngineManifest> FromJson(std::string_view json);

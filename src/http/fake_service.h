@@ -52,6 +52,7 @@ class FakeService : public service::Service {
   service::CreateArtifact last_artifact;
   service::ListArtifacts last_artifact_list;
   std::optional<std::uint64_t> last_generation;
+  std::string last_project;
   std::string last_name;
   std::string last_path;
   std::int64_t last_ttl_ms = 0;
@@ -186,6 +187,16 @@ class FakeService : public service::Service {
     return {binding};
   }
 
+  Async<std::vector<service::Engine>> ListEngines(service::Caller) override {
+    service::Engine engine;
+    engine.name = "python-3.13";
+    engine.language = "python";
+    engine.bindings = {"PYTHON"};
+    engine.contexts = 3;
+    co_return Answer(std::vector{engine});
+  }
+  Async<void> ReloadEngines() override { co_return Result<void>(); }
+
   Async<service::Context> Create(service::CreateContext request) override {
     last_context = std::move(request);
     co_return Stored(TestContext(), last_context.answer);
@@ -233,6 +244,23 @@ class FakeService : public service::Service {
   Async<service::RunResult> GetRun(std::string, std::string run_id) override {
     if (run_id != "run_1") co_return Error(ErrorCode::kNotFound, "no such run");
     co_return Answer(ResultFor(last_run));
+  }
+  Async<service::RunResult> Run(service::StatelessRun request,
+                                std::shared_ptr<service::RunListener> listener) override {
+    last_project = request.project_id;
+    auto result = co_await Run(std::move(request.run), std::move(listener));
+    if (result.ok()) result->stateless = true;
+    co_return result;
+  }
+  Async<service::RunResult> GetStatelessRun(service::Caller, std::string run_id) override {
+    if (run_id != "run_1") co_return Error(ErrorCode::kNotFound, "no such run");
+    service::RunResult result = ResultFor(last_run);
+    result.stateless = true;
+    co_return Answer(result);
+  }
+  Async<bool> InterruptStatelessRun(service::Caller, std::string run_id) override {
+    if (run_id != "run_1") co_return Error(ErrorCode::kNotFound, "no such run");
+    co_return Answer(true);
   }
 
   Async<std::vector<service::FileInfo>> ListFiles(std::string, std::string path) override {

@@ -14,6 +14,7 @@ HandlerResult Healthz(const Call& call);
 HandlerResult Metrics(const Call& call);
 HandlerResult OpenApi(const Call& call);
 HandlerResult ListBindings(const Call& call);
+HandlerResult ListEngines(const Call& call);
 HandlerResult Capabilities(const Call& call);
 
 // handlers_not_enabled.cc: kFeatureNotEnabled
@@ -53,6 +54,10 @@ HandlerResult ListSnapshots(const Call& call);
 HandlerResult RunCode(const Call& call);
 HandlerResult StreamCode(const Call& call);
 HandlerResult GetRun(const Call& call);
+HandlerResult RunStateless(const Call& call);
+HandlerResult StreamStateless(const Call& call);
+HandlerResult GetStatelessRun(const Call& call);
+HandlerResult InterruptStatelessRun(const Call& call);
 
 // handlers_files.cc
 HandlerResult ListFiles(const Call& call);

@@ -31,6 +31,12 @@ HandlerResult ListBindings(const Call& call) {
   co_return ListResponse(call.service.Bindings());
 }
 
+HandlerResult ListEngines(const Call& call) {
+  DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
+  DORMOUSE_CO_ASSIGN(const auto engines, co_await call.service.ListEngines(call.caller));
+  co_return ListResponse(engines);
+}
+
 HandlerResult Capabilities(const Call& call) {
   DORMOUSE_CO_TRY(call.query.RefuseOthers({}));
   const service::Config& config = call.config;
@@ -44,7 +50,7 @@ HandlerResult Capabilities(const Call& call) {
   json.Key("features").BeginArray();
   for (const char* feature :
        {"streaming", "fork", "rollback", "interrupt", "evict", "stdin", "env", "artifacts",
-        "uploads", "workspaceRuns"}) {
+        "uploads", "workspaceRuns", "statelessRuns"}) {
     json.Value(feature);
   }
   json.EndArray();
@@ -56,6 +62,7 @@ HandlerResult Capabilities(const Call& call) {
   json.Field("inlineOutputBytes", config.inline_output_bytes);
   json.Field("inlineRunBytes", config.inline_run_bytes);
   json.Field("outputsPerRun", config.outputs_per_run);
+  json.Field("statelessRuns", config.stateless_runs);
   json.Field("directFileBytes", config.direct_file_bytes);
   json.Field("workspaceBytes", config.workspace_bytes);
   json.Field("workspaceFiles", config.workspace_files);

@@ -20,6 +20,7 @@ void Write(JsonWriter& json, const service::Usage& usage);
 void Write(JsonWriter& json, const service::Sandbox& sandbox);
 void Write(JsonWriter& json, const service::SandboxInfo& info);
 void Write(JsonWriter& json, const service::Binding& binding);
+void Write(JsonWriter& json, const service::Engine& engine);
 void Write(JsonWriter& json, const service::SnapshotInfo& snapshot);
 void Write(JsonWriter& json, const service::Context& context);
 void Write(JsonWriter& json, const service::Generation& generation);

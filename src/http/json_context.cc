@@ -3,22 +3,43 @@
 #include "http/text.h"
 
 namespace dormouse::http {
+namespace {
+
+// Zero means that there is none: null.
+void WriteUnlessZero(JsonWriter& json, std::string_view name, std::uint64_t value) {
+  json.Key(name);
+  if (value == 0) {
+    json.Null();
+  } else {
+    json.Value(value);
+  }
+}
+
+}  // namespace
 
 void Write(JsonWriter& json, const service::Binding& binding) {
   json.BeginObject();
   json.Field("name", binding.name).Field("language", binding.language);
   json.Field("engine", binding.engine).Field("version", binding.version);
   json.Field("buildId", binding.build_id).Field("contexts", binding.contexts);
+  json.Field("isDefault", binding.is_default).Field("preloaded", binding.preloaded);
   json.Key("limits").BeginObject();
   json.Field("memoryBytes", binding.memory_bytes).Field("maxMemoryBytes", binding.max_memory_bytes);
-  json.Key("fuel");
-  if (binding.fuel_us == 0) {
-    json.Null();
-  } else {
-    json.Value(binding.fuel_us);
-  }
+  WriteUnlessZero(json, "fuel", binding.fuel_us);
+  WriteUnlessZero(json, "maxFuel", binding.max_fuel_us);
+  WriteUnlessZero(json, "defaultTimeoutMs", binding.default_timeout_ms);
   json.Field("maxTimeoutMs", binding.max_timeout_ms).Field("codeBytes", binding.code_bytes);
   json.EndObject().EndObject();
+}
+
+void Write(JsonWriter& json, const service::Engine& engine) {
+  json.BeginObject();
+  json.Field("name", engine.name).Field("language", engine.language);
+  json.Field("version", engine.version).Field("buildId", engine.build_id);
+  json.Field("current", engine.current).Field("preloaded", engine.preloaded);
+  json.Strings("bindings", engine.bindings);
+  if (engine.contexts) json.Field("contexts", *engine.contexts);
+  json.EndObject();
 }
 
 void Write(JsonWriter& json, const service::SnapshotInfo& snapshot) {

@@ -56,6 +56,21 @@ void WriteContextState(JsonWriter& json, const service::RunResult& run) {
   json.EndObject();
 }
 
+std::string_view StateOf(const service::RunResult& run) {
+  if (run.stateless) return "discarded";
+  return run.state == scheduler::StateOutcome::kKept ? "kept" : "rolled_back";
+}
+
+// What the run left in its context and in the workspace.
+void WriteKept(JsonWriter& json, const service::RunResult& run) {
+  json.Key("context");
+  WriteContextState(json, run);
+  json.Key("files").BeginObject();
+  json.Strings("written", run.files_written);
+  json.Strings("deleted", run.files_deleted);
+  json.EndObject();
+}
+
 }  // namespace
 
 void Write(JsonWriter& json, const service::CodeOutput& output) {
@@ -90,11 +105,13 @@ void Write(JsonWriter& json, const service::CodeError& error) {
 
 void Write(JsonWriter& json, const service::RunResult& run) {
   json.BeginObject();
-  json.Field("runId", run.run_id).Field("sandboxId", run.sandbox_id);
-  json.Field("contextId", run.context_id).Field("language", run.language);
-  json.Field("binding", run.binding).Field("executionCount", run.execution_count);
-  json.Field("status", NameOf(run.status));
-  json.Field("state", run.state == scheduler::StateOutcome::kKept ? "kept" : "rolled_back");
+  json.Field("runId", run.run_id);
+  if (!run.stateless) {
+    json.Field("sandboxId", run.sandbox_id).Field("contextId", run.context_id);
+  }
+  json.Field("language", run.language).Field("binding", run.binding);
+  if (!run.stateless) json.Field("executionCount", run.execution_count);
+  json.Field("status", NameOf(run.status)).Field("state", StateOf(run));
   json.Field("exitCode", run.exit_code);
   json.Field("stdout", run.out.text).Field("stderr", run.err.text);
   json.Field("stdoutTruncated", run.out.truncated).Field("stderrTruncated", run.err.truncated);
@@ -111,12 +128,8 @@ void Write(JsonWriter& json, const service::RunResult& run) {
   json.Field("durationMs", std::isfinite(run.duration_ms) ? std::llround(run.duration_ms) : 0LL);
   json.Key("usage");
   Write(json, run.usage);
-  json.Key("context");
-  WriteContextState(json, run);
-  json.Key("files").BeginObject();
-  json.Strings("written", run.files_written);
-  json.Strings("deleted", run.files_deleted);
-  json.EndObject().EndObject();
+  if (!run.stateless) WriteKept(json, run);
+  json.EndObject();
 }
 
 }  // namespace dormouse::http

@@ -41,6 +41,7 @@ constexpr Route kRoutes[] = {
     Open("/metrics", Metrics),
     Open("/openapi.json", OpenApi),
     Plain("GET", "/v1/bindings", kNoScope, ListBindings),
+    Plain("GET", "/v1/engines", kNoScope, ListEngines),
     Plain("GET", "/v1/capabilities", kNoScope, Capabilities),
 
     Plain("GET", "/v1/projects", kNoScope, ListProjects),
@@ -77,6 +78,11 @@ constexpr Route kRoutes[] = {
     Keyed("/v1/sandboxes/{sandboxId}/code/runs", "code:run", RunCode, BodySize::kRun),
     Keyed("/v1/sandboxes/{sandboxId}/code/runs/stream", "code:run", StreamCode, BodySize::kRun),
     Plain("GET", "/v1/sandboxes/{sandboxId}/code/runs/{runId}", "code:run", GetRun),
+
+    Keyed("/v1/runs", "code:run", RunStateless, BodySize::kRun),
+    Keyed("/v1/runs/stream", "code:run", StreamStateless, BodySize::kRun),
+    Plain("GET", "/v1/runs/{runId}", "code:run", GetStatelessRun),
+    Plain("POST", "/v1/runs/{runId}/interrupt", "code:run", InterruptStatelessRun),
 
     Plain("GET", "/v1/sandboxes/{sandboxId}/files", "file:read", ListFiles),
     Plain("PUT", "/v1/sandboxes/{sandboxId}/files", "file:write", WriteFile, BodySize::kFile),

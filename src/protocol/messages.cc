@@ -103,7 +103,7 @@ void Fields(Codec& codec, M& m) {
     all(m.first, m.full, m.upserts, m.deletions);
   } else if constexpr (Is<M, Run>) {
     all(m.request_json, m.stdin_bytes, m.timeout_us, m.fuel_us, m.memory_bytes, m.compact,
-        m.previous_committed);
+        m.previous_committed, m.keep);
   } else if constexpr (Is<M, Interrupt>) {
     all(m.reason);
   } else if constexpr (Is<M, DescriptorReply>) {
@@ -126,6 +126,12 @@ void Fields(Codec& codec, M& m) {
         m.wall_us, m.memory_bytes, m.peak_memory_bytes, m.resident_bytes, m.has_snapshot,
         m.snapshot_base, m.snapshot_in_file, m.snapshot_file, m.snapshot_bytes, m.snapshot_size,
         m.snapshot_checksum, m.snapshot_pages, m.live_pages, m.snapshot_error, m.snapshot_us);
+  } else if constexpr (Is<M, SetEngines::Engine>) {
+    all(m.build_id, m.directory, m.spares);
+  } else if constexpr (Is<M, SetEngines>) {
+    all(m.engines);
+  } else if constexpr (Is<M, EnginesSet>) {
+    all(m.ok, m.message);
   } else if constexpr (Is<M, Fork>) {
     all(m.build_id);
   } else if constexpr (Is<M, Forked>) {
@@ -173,6 +179,8 @@ DORMOUSE_MESSAGE(Emit)
 DORMOUSE_MESSAGE(NeedContent)
 DORMOUSE_MESSAGE(Changes)
 DORMOUSE_MESSAGE(Done)
+DORMOUSE_MESSAGE(SetEngines)
+DORMOUSE_MESSAGE(EnginesSet)
 DORMOUSE_MESSAGE(Fork)
 DORMOUSE_MESSAGE(Forked)
 

@@ -36,6 +36,8 @@ enum class MessageType : std::uint16_t {
   // server → zygote and back
   kFork = 64,
   kForked = 65,
+  kSetEngines = 66,
+  kEnginesSet = 67,
 };
 
 // Segments larger than this are written to a file instead of riding in Done; likewise changed contents.
@@ -101,6 +103,7 @@ struct Run {
   std::uint64_t memory_bytes = 0;
   std::uint8_t compact = 0;
   std::uint8_t previous_committed = 1;  // the file changes of the worker's previous run are in the tree
+  std::uint8_t keep = 0;                // scheduler::Keep
 
   std::string Encode() const;
   static Result<Run> Decode(std::string_view payload);
@@ -196,6 +199,28 @@ struct Fork {
 
   std::string Encode() const;
   static Result<Fork> Decode(std::string_view payload);
+};
+
+// All engines that the zygote shall have: it loads those it lacks and forgets the others.
+struct SetEngines {
+  struct Engine {
+    std::string build_id;
+    std::string directory;
+    std::uint32_t spares = 0;
+  };
+  std::vector<Engine> engines;
+
+  std::string Encode() const;
+  static Result<SetEngines> Decode(std::string_view payload);
+};
+
+// Without `ok` nothing was changed.
+struct EnginesSet {
+  std::uint8_t ok = 0;
+  std::string message;
+
+  std::string Encode() const;
+  static Result<EnginesSet> Decode(std::string_view payload);
 };
 
 // On success the frame carries the worker's channel and a pidfd of it.

@@ -327,6 +327,7 @@ struct ProcessWorker::State : std::enable_shared_from_this<ProcessWorker::State>
     run.memory_bytes = spec.memory_bytes;
     run.compact = spec.compact ? 1 : 0;
     run.previous_committed = spec.previous_committed ? 1 : 0;
+    run.keep = static_cast<std::uint8_t>(spec.keep);
     const auto start = std::chrono::steady_clock::now();
     channel->Send(MessageType::kRun, run.Encode());
     auto limit = KillAfter(spec.timeout + stop_grace + kReportTimeout);

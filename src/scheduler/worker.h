@@ -115,6 +115,13 @@ struct RunOutcome {
   std::vector<std::string> deletions;
 };
 
+// What is wanted of a run besides its output.
+enum class Keep : std::uint8_t {
+  kAll = 0,      // changed files and a snapshot
+  kFiles = 1,    // changed files
+  kNothing = 2,
+};
+
 struct RunSpec {
   std::string request_json;  // docs/engine-abi.md §2
   std::string stdin_bytes;
@@ -125,6 +132,7 @@ struct RunSpec {
   bool compact = false;  // write a base segment
   // Whether the file changes of this worker's previous run were committed. If not, they are reported again.
   bool previous_committed = true;
+  Keep keep = Keep::kAll;
 };
 
 // What a run needs from the server while it goes on, and where its events go. Called on the worker's executor, one

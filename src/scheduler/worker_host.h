@@ -26,14 +26,17 @@ struct EngineBuild {
   std::string version;   // "3.13.5"
   std::string build_id;  // 64 hex digits
   std::filesystem::path directory;
-  bool current = false;  // the build of this engine that new contexts get
+  bool current = false;  // new contexts get it
+  std::string preload;   // names what made this image of another build; empty: an engine of its own
   std::uint64_t boot_memory_bytes = 0;
   std::uint64_t max_memory_bytes = 0;
 };
 
 // Reads every `NAME/BUILD/engine.json` below `directory`; `NAME/current` is a link to the build that new contexts get. A
-// broken engine is an error that names it.
+// broken engine is an error that names it. Names that begin with a dot are builds that come or go.
 Result<std::vector<EngineBuild>> LoadEngines(const std::filesystem::path& directory);
+// Reads every `KEY/engine.json` below `directory`, of images that preloaded code. None if there is no such directory.
+Result<std::vector<EngineBuild>> LoadPreloads(const std::filesystem::path& directory);
 
 struct WorkerHostOptions {
   std::filesystem::path executable;  // the dormouse binary, run as `dormouse zygote`
@@ -63,6 +66,10 @@ class WorkerHost {
   // kNotFound if the build is not installed, kCorrupt if a segment fails its checksum, kUnavailable if no process
   // can be had.
   virtual boost::asio::awaitable<Result<std::unique_ptr<Worker>>> Start(StartSpec spec) = 0;
+  // Loads what is new and forgets what is missing; running workers go on. When something cannot be loaded, all stays as it
+  // is.
+  virtual boost::asio::awaitable<Result<void>> SetEngines(std::vector<EngineBuild> engines) = 0;
+  // Requires: SetEngines is not going on.
   virtual const std::vector<EngineBuild>& engines() const = 0;
 };
 

@@ -11,7 +11,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <algorithm>
 
-#include "common/engine_manifest.h"
 #include "scheduler/channel.h"
 #include "scheduler/fifo_mutex.h"
 #include "scheduler/process_worker.h"
@@ -40,6 +39,10 @@ class ZygoteWorkerHost : public WorkerHost {
   asio::awaitable<Result<std::unique_ptr<Worker>>> Start(StartSpec spec) override {
     return asio::co_spawn(shared_->strand, shared_->Start(std::move(spec)), asio::use_awaitable);
   }
+  asio::awaitable<Result<void>> SetEngines(std::vector<EngineBuild> engines) override {
+    return asio::co_spawn(shared_->strand, shared_->SetEngines(std::move(engines)),
+                          asio::use_awaitable);
+  }
   const std::vector<EngineBuild>& engines() const override { return shared_->options.engines; }
 
  private:
@@ -61,6 +64,11 @@ class ZygoteWorkerHost : public WorkerHost {
     void EndZygote();
     asio::awaitable<Result<protocol::Frame>> AskForWorker(std::string build_id);
     asio::awaitable<Result<std::unique_ptr<Worker>>> Start(StartSpec spec);
+    asio::awaitable<Result<void>> SetEngines(std::vector<EngineBuild> engines);
+    // Few contexts are of a build that is no longer current: no process waits for them.
+    int SparesOf(const EngineBuild& engine) const {
+      return engine.current ? options.spares_per_engine : 0;
+    }
   };
   std::shared_ptr<Shared> shared_;
 };
@@ -81,10 +89,8 @@ Result<void> ZygoteWorkerHost::Shared::SpawnZygote() {
                                         std::to_string(options.workspace_bytes), "--workspace-files",
                                         std::to_string(options.workspace_files)};
   for (const EngineBuild& engine : options.engines) {
-    // Few contexts are of a build that is no longer current: no process waits for them.
-    const int spares = engine.current ? options.spares_per_engine : 0;
-    arguments.insert(arguments.end(),
-                     {"--spares", std::to_string(spares), "--engine", engine.directory.string()});
+    arguments.insert(arguments.end(), {"--spares", std::to_string(SparesOf(engine)), "--engine",
+                                       engine.directory.string()});
   }
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -171,36 +177,31 @@ asio::awaitable<Result<std::unique_ptr<Worker>>> ZygoteWorkerHost::Shared::Start
   co_return std::unique_ptr<Worker>(std::move(worker));
 }
 
-}  // namespace
-
-Result<std::vector<EngineBuild>> LoadEngines(const std::filesystem::path& directory) {
-  namespace fs = std::filesystem;
-  std::vector<EngineBuild> engines;
-  std::error_code error;
-  for (const auto& engine : fs::directory_iterator(directory, error)) {
-    std::error_code none;
-    const fs::path current = fs::read_symlink(engine.path() / "current", none);
-    for (const auto& build : fs::directory_iterator(engine.path(), none)) {
-      if (build.is_symlink() || !fs::exists(build.path() / "engine.json", none)) continue;
-      DORMOUSE_ASSIGN(const EngineManifest manifest, EngineManifest::Load(build.path()));
-      engines.push_back({.name = manifest.name,
-                         .language = manifest.language,
-                         .version = manifest.version,
-                         .build_id = manifest.build_id,
-                         .directory = build.path(),
-                         .current = build.path().filename() == current,
-                         .boot_memory_bytes = std::uint64_t{manifest.memory_pages} << 16,
-                         .max_memory_bytes = std::uint64_t{manifest.max_memory_pages} << 16});
-    }
+asio::awaitable<Result<void>> ZygoteWorkerHost::Shared::SetEngines(
+    std::vector<EngineBuild> engines) {
+  const auto self = shared_from_this();
+  const FifoMutex::Guard guard = co_await turn.Lock();
+  protocol::SetEngines wanted;
+  for (const EngineBuild& engine : engines) {
+    wanted.engines.push_back({.build_id = engine.build_id,
+                              .directory = engine.directory.string(),
+                              .spares = static_cast<std::uint32_t>(SparesOf(engine))});
   }
-  if (error) {
-    return Error(ErrorCode::kNotFound,
-                 "the engines directory " + directory.string() + " cannot be read: " + error.message());
+  control->Send(MessageType::kSetEngines, wanted.Encode());
+  const Result<protocol::Frame> frame = co_await control->Receive();
+  if (!frame.ok()) {
+    control->Close();
+    EndZygote();
+    DORMOUSE_CO_TRY(SpawnZygote());
+    co_return Error(ErrorCode::kUnavailable, "the process that loads engines ended while it loaded them");
   }
-  std::sort(engines.begin(), engines.end(),
-            [](const EngineBuild& a, const EngineBuild& b) { return a.name < b.name; });
-  return engines;
+  DORMOUSE_CO_ASSIGN(const protocol::EnginesSet set, protocol::EnginesSet::Decode(frame->payload));
+  if (set.ok == 0) co_return Error(ErrorCode::kCorrupt, set.message);
+  options.engines = std::move(engines);
+  co_return Result<void>();
 }
+
+}  // namespace
 
 Result<std::unique_ptr<WorkerHost>> WorkerHost::Create(asio::any_io_executor executor,
                                                        WorkerHostOptions options) {

@@ -3,23 +3,17 @@
 
 #include <algorithm>
 
+#include "common/sha256.h"
+
 namespace dormouse::service {
 namespace {
 
 using scheduler::EngineBuild;
 
-// Of several builds under one name the current one serves new contexts; without a mark, the last one listed.
+// Of several builds under one name the current one serves new contexts; without a mark, the last
+// one listed.
 bool Replaces(const EngineBuild& engine, const EngineBuild* chosen) {
   return chosen == nullptr || engine.current || !chosen->current;
-}
-
-const EngineBuild* Newest(const std::vector<EngineBuild>& engines, std::string_view name) {
-  const EngineBuild* newest = nullptr;
-  for (const EngineBuild& engine : engines) {
-    if (engine.name != name) continue;
-    if (Replaces(engine, newest)) newest = &engine;
-  }
-  return newest;
 }
 
 std::string UpperCase(std::string text) {
@@ -34,6 +28,7 @@ std::map<std::string, BindingConfig> DefaultBindings(const std::vector<EngineBui
   std::map<std::string, BindingConfig> bindings;
   std::map<std::string, const EngineBuild*> chosen;
   for (const EngineBuild& engine : engines) {
+    if (!engine.preload.empty()) continue;
     const EngineBuild*& best = chosen[engine.language];
     if (Replaces(engine, best)) best = &engine;
   }
@@ -45,67 +40,110 @@ std::map<std::string, BindingConfig> DefaultBindings(const std::vector<EngineBui
   return bindings;
 }
 
+// The build for new contexts of the binding.
+Result<const EngineBuild*> ChooseBuild(const Config& config, const std::string& name,
+                                       const BindingConfig& binding,
+                                       const std::vector<EngineBuild>& engines) {
+  const EngineBuild* const engine = CurrentBuild(engines, binding.engine);
+  if (engine == nullptr) {
+    return Error(ErrorCode::kInvalidRequest,
+                 "binding " + name + ": the engine " + binding.engine + " is not installed in " +
+                     config.engines_directory.string(),
+                 {{"field", "bindings." + name + ".engine"}});
+  }
+  if (binding.preload.empty()) return engine;
+  const std::string key = PreloadKey(engine->build_id, binding.preload);
+  for (const EngineBuild& image : engines) {
+    if (image.preload == key) return &image;
+  }
+  return Error(ErrorCode::kInvalidRequest,
+               "binding " + name + ": the image of its preload is missing",
+               {{"field", "bindings." + name + ".preload"}});
+}
+
+Result<BindingEntry> MakeEntry(const Config& config, const std::string& name,
+                               const BindingConfig& binding,
+                               const std::vector<EngineBuild>& engines) {
+  DORMOUSE_ASSIGN(const EngineBuild* const engine, ChooseBuild(config, name, binding, engines));
+  BindingEntry entry;
+  Binding& info = entry.info;
+  info.name = name;
+  info.language = engine->language;
+  info.engine = engine->name;
+  info.version = engine->version;
+  info.build_id = engine->build_id;
+  info.contexts = binding.contexts;
+  info.is_default = binding.is_default;
+  info.preloaded = !binding.preload.empty();
+  info.max_memory_bytes =
+      std::min(std::max(binding.memory_bytes, binding.max_memory_bytes), engine->max_memory_bytes);
+  info.memory_bytes = std::min(binding.memory_bytes, info.max_memory_bytes);
+  info.max_fuel_us = binding.max_fuel_us;
+  info.fuel_us = binding.fuel_us != 0 ? binding.fuel_us : binding.max_fuel_us;
+  const auto max_timeout =
+      binding.max_timeout.count() != 0 ? binding.max_timeout : config.max_timeout;
+  info.max_timeout_ms = static_cast<std::uint64_t>(max_timeout.count());
+  info.default_timeout_ms = static_cast<std::uint64_t>(binding.default_timeout.count());
+  info.code_bytes = binding.code_bytes != 0 ? binding.code_bytes : config.code_bytes;
+  entry.min_memory_bytes = engine->boot_memory_bytes;
+  if (info.memory_bytes < entry.min_memory_bytes) {
+    return Error(ErrorCode::kInvalidRequest,
+                 "binding " + name + ": memory_bytes is " + std::to_string(binding.memory_bytes) +
+                     ", the engine needs " + std::to_string(entry.min_memory_bytes),
+                 {{"field", "bindings." + name + ".memory_bytes"}});
+  }
+  return entry;
+}
+
 }  // namespace
 
-Result<BindingTable> BindingTable::Make(const Config& config,
-                                        const std::vector<EngineBuild>& engines) {
+const EngineBuild* CurrentBuild(const std::vector<EngineBuild>& engines, std::string_view name) {
+  const EngineBuild* chosen = nullptr;
+  for (const EngineBuild& engine : engines) {
+    if (engine.name != name || !engine.preload.empty()) continue;
+    if (Replaces(engine, chosen)) chosen = &engine;
+  }
+  return chosen;
+}
+
+std::string PreloadKey(std::string_view build_id, std::string_view preload) {
+  return Sha256("dormouse preload 1\n" + std::string(build_id) + "\n" + std::string(preload)).Hex();
+}
+
+Result<BindingTable> BindingTable::Make(const Config& config, std::vector<EngineBuild> engines) {
   BindingTable table;
-  for (const EngineBuild& engine : engines) table.builds_.push_back(engine.build_id);
   const auto configured = config.bindings.empty() ? DefaultBindings(engines) : config.bindings;
   for (const auto& [name, binding] : configured) {
-    const EngineBuild* engine = Newest(engines, binding.engine);
-    if (engine == nullptr) {
-      return Error(ErrorCode::kInvalidRequest,
-                   "binding " + name + ": the engine " + binding.engine + " is not installed in " +
-                       config.engines_directory.string(),
-                   {{"field", "bindings." + name + ".engine"}});
-    }
-    BindingEntry entry;
-    entry.info.name = name;
-    entry.info.language = engine->language;
-    entry.info.engine = engine->name;
-    entry.info.version = engine->version;
-    entry.info.build_id = engine->build_id;
-    entry.info.contexts = binding.contexts;
-    entry.info.max_memory_bytes = std::min(binding.memory_bytes, engine->max_memory_bytes);
-    entry.info.memory_bytes = entry.info.max_memory_bytes;
-    entry.info.fuel_us = binding.fuel_us;
-    entry.info.max_timeout_ms = static_cast<std::uint64_t>(config.max_timeout.count());
-    entry.info.code_bytes = config.code_bytes;
-    entry.min_memory_bytes = engine->boot_memory_bytes;
-    entry.is_default = binding.is_default;
-    if (entry.info.max_memory_bytes < entry.min_memory_bytes) {
-      return Error(ErrorCode::kInvalidRequest,
-                   "binding " + name + ": memory_bytes is " + std::to_string(binding.memory_bytes) +
-                       ", the engine needs " + std::to_string(entry.min_memory_bytes),
-                   {{"field", "bindings." + name + ".memory_bytes"}});
-    }
+    DORMOUSE_ASSIGN(BindingEntry entry, MakeEntry(config, name, binding, engines));
     for (const auto& [other, earlier] : table.by_name_) {
-      if (entry.is_default && earlier.is_default && earlier.info.language == entry.info.language) {
+      if (entry.info.is_default && earlier->info.is_default &&
+          earlier->info.language == entry.info.language) {
         return Error(ErrorCode::kInvalidRequest,
                      "bindings " + other + " and " + name + " are both the default of " +
                          entry.info.language,
                      {{"field", "bindings." + name + ".default"}});
       }
     }
-    table.by_name_.emplace(name, std::move(entry));
+    table.by_name_.emplace(name, std::make_shared<const BindingEntry>(std::move(entry)));
   }
+  table.builds_ = std::move(engines);
   return table;
 }
 
-Result<const BindingEntry*> BindingTable::ByName(std::string_view name) const {
+Result<BindingPtr> BindingTable::ByName(std::string_view name) const {
   const auto it = by_name_.find(name);
-  if (it != by_name_.end()) return &it->second;
-  return Error(ErrorCode::kNotFound, "there is no binding \"" + std::string(name.substr(0, 64)) + "\"",
+  if (it != by_name_.end()) return it->second;
+  return Error(ErrorCode::kNotFound,
+               "there is no binding \"" + std::string(name.substr(0, 64)) + "\"",
                {{"field", "binding"}});
 }
 
-Result<const BindingEntry*> BindingTable::ByLanguage(std::string_view language) const {
+Result<BindingPtr> BindingTable::ByLanguage(std::string_view language) const {
   std::string known;
   for (const auto& [name, entry] : by_name_) {
-    if (!entry.is_default) continue;
-    if (entry.info.language == language) return &entry;
-    known += (known.empty() ? "" : ", ") + entry.info.language;
+    if (!entry->info.is_default) continue;
+    if (entry->info.language == language) return entry;
+    known += (known.empty() ? "" : ", ") + entry->info.language;
   }
   return Error(ErrorCode::kUnsupportedCodeLanguage,
                "the language \"" + std::string(language.substr(0, 64)) +
@@ -115,12 +153,31 @@ Result<const BindingEntry*> BindingTable::ByLanguage(std::string_view language) 
 
 std::vector<Binding> BindingTable::All() const {
   std::vector<Binding> bindings;
-  for (const auto& [name, entry] : by_name_) bindings.push_back(entry.info);
+  for (const auto& [name, entry] : by_name_) bindings.push_back(entry->info);
   return bindings;
 }
 
+std::vector<Engine> BindingTable::Engines() const {
+  std::vector<Engine> engines;
+  for (const EngineBuild& build : builds_) {
+    Engine engine;
+    engine.name = build.name;
+    engine.language = build.language;
+    engine.version = build.version;
+    engine.build_id = build.build_id;
+    engine.preloaded = !build.preload.empty();
+    for (const auto& [name, entry] : by_name_) {
+      if (entry->info.build_id == build.build_id) engine.bindings.push_back(name);
+    }
+    engine.current = build.current || !engine.bindings.empty();
+    engines.push_back(std::move(engine));
+  }
+  return engines;
+}
+
 bool BindingTable::IsInstalled(std::string_view build_id) const {
-  return std::find(builds_.begin(), builds_.end(), build_id) != builds_.end();
+  return std::any_of(builds_.begin(), builds_.end(),
+                     [&](const EngineBuild& build) { return build.build_id == build_id; });
 }
 
 }  // namespace dormouse::service

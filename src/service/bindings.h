@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// BindingTable: which engines are offered, under which names, with which limits. Fixed at start.
+// BindingTable: which engines are offered, under which names, with which limits. Never changes; a
+// new one takes its place when engines are installed.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,26 +18,38 @@ namespace dormouse::service {
 
 struct BindingEntry {
   Binding info;
-  bool is_default = false;  // of its language
   std::uint64_t min_memory_bytes = 0;
 };
+
+using BindingPtr = std::shared_ptr<const BindingEntry>;
+
+// The build that new contexts of the engine `name` get: the current one, without a mark the last
+// one listed. Null when none is installed. Images with preloaded code are not asked for by name.
+const scheduler::EngineBuild* CurrentBuild(const std::vector<scheduler::EngineBuild>& engines,
+                                           std::string_view name);
+
+// Names the image that `preload` makes of an engine build.
+std::string PreloadKey(std::string_view build_id, std::string_view preload);
 
 class BindingTable {
  public:
   // kInvalidRequest when a configured engine is not installed, or a language has two defaults.
   static Result<BindingTable> Make(const Config& config,
-                                   const std::vector<scheduler::EngineBuild>& engines);
+                                   std::vector<scheduler::EngineBuild> engines);
 
   // kNotFound.
-  Result<const BindingEntry*> ByName(std::string_view name) const;
+  Result<BindingPtr> ByName(std::string_view name) const;
   // The default binding of a language, or kUnsupportedCodeLanguage.
-  Result<const BindingEntry*> ByLanguage(std::string_view language) const;
+  Result<BindingPtr> ByLanguage(std::string_view language) const;
   std::vector<Binding> All() const;
+  // All installed builds; `current` are those that a binding uses and the current ones of their
+  // name.
+  std::vector<Engine> Engines() const;
   bool IsInstalled(std::string_view build_id) const;
 
  private:
-  std::map<std::string, BindingEntry, std::less<>> by_name_;
-  std::vector<std::string> builds_;
+  std::map<std::string, BindingPtr, std::less<>> by_name_;
+  std::vector<scheduler::EngineBuild> builds_;
 };
 
 }  // namespace dormouse::service

@@ -200,11 +200,13 @@ ServiceImpl::Task<void> ServiceImpl::CommitEffects(RunJob& job, const scheduler:
                                          context.resident_build));
     row.generation = generations.back().number;
     transaction.generations.emplace_back(row.id, generations.back());
-    const auto outdated = [&](const store::GenerationRow& generation) {
-      return !bindings_.IsInstalled(generation.engine_build);
+    const auto outdated = [installed = bindings()](const store::GenerationRow& generation) {
+      return !installed->IsInstalled(generation.engine_build);
     };
-    // The oldest go, and those that no engine can read any more.
-    while (generations.size() > config_.generations_kept || outdated(generations.front())) {
+    // The oldest go, and those that no engine can read any more. Not the one of this run, also if its engine was removed
+    // while the worker lived.
+    while (generations.size() > config_.generations_kept ||
+           (generations.size() > 1 && outdated(generations.front()))) {
       transaction.dropped_generations.emplace_back(row.id, generations.front().number);
       generations.erase(generations.begin());
     }
@@ -298,6 +300,7 @@ boost::asio::awaitable<void> ServiceImpl::CommitCount(RunJob& job, std::string s
 
 boost::asio::awaitable<void> ServiceImpl::Settle(RunJob& job, scheduler::RunOutcome outcome,
                                                  RunResult& result) {
+  if (job.stateless) co_return co_await Discard(job, result);
   ContextState& context = *job.context;
   const bool durable = job.binding->info.contexts;
   // Of the runs before this one.

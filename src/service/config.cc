@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/config.h"
 
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <toml++/toml.h>
 
+#include "common/utf8.h"
 #include "service/validation.h"
 
 namespace dormouse::service {
@@ -18,6 +20,7 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr std::int64_t kTiB = 1024 * 1024 * kMiB;
 constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
+constexpr std::size_t kMaxPreloadBytes = 1u << 20;
 // A worker passes on displays of up to 16 MiB, in which bytes are base64.
 constexpr std::int64_t kMaxPromotedBytes = 12 * kMiB;
 
@@ -138,6 +141,7 @@ Result<void> ReadLimits(TableReader& table, Config& config) {
       .Int("inline_output_bytes", config.inline_output_bytes, 1 * kKiB, 64 * kMiB)
       .Int("inline_run_bytes", config.inline_run_bytes, 1 * kKiB, 256 * kMiB)
       .Int("outputs_per_run", config.outputs_per_run, 1, 1'000'000)
+      .Int("stateless_runs", config.stateless_runs, 1, 100'000)
       .Int("direct_file_bytes", config.direct_file_bytes, 1 * kKiB, 1024 * kMiB)
       .Int("workspace_bytes", config.workspace_bytes, 1 * kMiB, 1024 * kTiB)
       .Int("workspace_files", config.workspace_files, 1, 10'000'000)
@@ -196,7 +200,25 @@ std::string CheckBindingName(std::string_view name) {
   return {};
 }
 
-Result<void> ReadBinding(TableReader& table, BindingConfig& binding) {
+Result<std::string> ReadPreloadFile(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return Error(ErrorCode::kNotFound, "names " + file.string() + ", which cannot be read");
+  std::string code(kMaxPreloadBytes + 1, '\0');
+  stream.read(code.data(), static_cast<std::streamsize>(code.size()));
+  code.resize(static_cast<std::size_t>(stream.gcount()));
+  return code;
+}
+
+// `directory` is where the file of the configuration lies.
+Result<void> ReadBinding(TableReader& table, const std::filesystem::path& directory,
+                         BindingConfig& binding) {
+  const auto take_preload = [&binding](const std::string& code) -> std::string {
+    if (code.empty()) return "is empty";
+    if (code.size() > kMaxPreloadBytes) return "is larger than 1 MiB";
+    if (!IsValidUtf8(code)) return "is not UTF-8";
+    binding.preload = code;
+    return {};
+  };
   return table
       .Text("engine",
             [&](const std::string& value) {
@@ -205,12 +227,25 @@ Result<void> ReadBinding(TableReader& table, BindingConfig& binding) {
             })
       .Bool("contexts", binding.contexts)
       .Int("memory_bytes", binding.memory_bytes, 1 * kMiB, 4096 * kMiB)
+      .Int("max_memory_bytes", binding.max_memory_bytes, 1 * kMiB, 4096 * kMiB)
       .Int("fuel_us", binding.fuel_us, 0, kDayMs * 1000)
+      .Int("max_fuel_us", binding.max_fuel_us, 0, kDayMs * 1000)
+      .Milliseconds("default_timeout_ms", binding.default_timeout, 1, kDayMs)
+      .Milliseconds("max_timeout_ms", binding.max_timeout, 1, kDayMs)
+      .Int("code_bytes", binding.code_bytes, 1 * kKiB, 64 * kMiB)
       .Bool("default", binding.is_default)
+      .Text("preload", take_preload)
+      .Text("preload_file",
+            [&](const std::string& value) {
+              if (!binding.preload.empty()) return std::string("and preload exclude each other");
+              const Result<std::string> code = ReadPreloadFile(directory / value);
+              return code.ok() ? take_preload(*code) : code.error().message;
+            })
       .Finish();
 }
 
-Result<void> ReadBindings(TableReader& table, Config& config) {
+Result<void> ReadBindings(TableReader& table, const std::filesystem::path& directory,
+                          Config& config) {
   config.bindings.clear();
   for (const auto& [key, node] : table.table()) {
     const std::string name(key.str());
@@ -219,7 +254,7 @@ Result<void> ReadBindings(TableReader& table, Config& config) {
     }
     table.Table(name, [&](TableReader& inner) -> Result<void> {
       BindingConfig binding;
-      DORMOUSE_TRY(ReadBinding(inner, binding));
+      DORMOUSE_TRY(ReadBinding(inner, directory, binding));
       if (binding.engine.empty()) return table.Fail(name, node, "needs an engine").Finish();
       config.bindings.emplace(name, std::move(binding));
       return {};
@@ -292,7 +327,7 @@ Result<void> ReadTemplates(TableReader& table, Config& config) {
   return table.Finish();
 }
 
-Result<void> ReadRoot(TableReader& root, Config& config) {
+Result<void> ReadRoot(TableReader& root, const std::filesystem::path& directory, Config& config) {
   const auto path_into = [](std::filesystem::path& target) {
     return [&target](const std::string& value) {
       target = value;
@@ -326,8 +361,33 @@ Result<void> ReadRoot(TableReader& root, Config& config) {
       .Table("artifacts", [&](TableReader& table) { return ReadArtifacts(table, config); })
       .Table("workspace_runs",
              [&](TableReader& table) { return ReadWorkspaceRuns(table, config); })
-      .Table("bindings", [&](TableReader& table) { return ReadBindings(table, config); })
+      .Table("bindings",
+             [&](TableReader& table) { return ReadBindings(table, directory, config); })
       .Finish();
+}
+
+// `refuse` makes the error for a key.
+template <typename Refuse>
+Result<void> CheckBinding(const Config& config, const std::string& name,
+                          const BindingConfig& binding, const Refuse& refuse) {
+  const std::string prefix = "bindings." + name + ".";
+  if (binding.max_memory_bytes != 0 && binding.max_memory_bytes < binding.memory_bytes) {
+    return refuse(prefix + "max_memory_bytes", "is less than memory_bytes");
+  }
+  if (binding.max_fuel_us != 0 && binding.max_fuel_us < binding.fuel_us) {
+    return refuse(prefix + "max_fuel_us", "is less than fuel_us");
+  }
+  if (binding.max_timeout > config.max_timeout) {
+    return refuse(prefix + "max_timeout_ms", "is more than limits.max_timeout_ms");
+  }
+  const auto most = binding.max_timeout.count() == 0 ? config.max_timeout : binding.max_timeout;
+  if (binding.default_timeout > most) {
+    return refuse(prefix + "default_timeout_ms", "is more than max_timeout_ms");
+  }
+  if (binding.code_bytes > config.code_bytes) {
+    return refuse(prefix + "code_bytes", "is more than limits.code_bytes");
+  }
+  return {};
 }
 
 // What single values cannot tell.
@@ -358,6 +418,9 @@ Result<void> CheckTogether(const Config& config, const std::string& file) {
                     "is more than limits.max_timeout_ms");
     }
   }
+  for (const auto& [name, binding] : config.bindings) {
+    DORMOUSE_TRY(CheckBinding(config, name, binding, refuse));
+  }
   if (config.inline_output_bytes > config.inline_run_bytes) {
     return refuse("limits.inline_output_bytes", "is more than limits.inline_run_bytes");
   }
@@ -371,7 +434,7 @@ Result<Config> LoadConfig(const std::filesystem::path& file, Config defaults) {
   try {
     const toml::table root = toml::parse_file(name);
     TableReader reader(root, "", name);
-    DORMOUSE_TRY(ReadRoot(reader, defaults));
+    DORMOUSE_TRY(ReadRoot(reader, file.parent_path(), defaults));
   } catch (const toml::parse_error& error) {
     const std::string line = std::to_string(error.source().begin.line);
     return Error(ErrorCode::kInvalidRequest,

@@ -22,9 +22,15 @@ enum class Durability {
 struct BindingConfig {
   std::string engine;                        // an engine's name, "python-3.13"
   bool contexts = true;                      // false: stateless runs only
-  std::uint64_t memory_bytes = 512ull << 20; // default and ceiling of a run's linear memory
+  std::uint64_t memory_bytes = 512ull << 20; // default of a run's linear memory
+  std::uint64_t max_memory_bytes = 0;        // what a run may ask for; 0: memory_bytes
   std::uint64_t fuel_us = 0;                 // default CPU budget of a run; 0: none
-  bool is_default = true;                    // for its language
+  std::uint64_t max_fuel_us = 0;             // what a run may ask for, and gets without asking; 0: no ceiling
+  std::chrono::milliseconds default_timeout{0};  // 0: that of the sandbox's template
+  std::chrono::milliseconds max_timeout{0};      // 0: the general one
+  std::uint64_t code_bytes = 0;                  // 0: the general limit
+  bool is_default = true;                        // for its language
+  std::string preload;  // code that the image of its contexts has run; empty: none
 };
 
 // A named preset of sandboxes. What is absent is as in the general limits.
@@ -78,6 +84,7 @@ struct Config {
   std::uint64_t inline_output_bytes = 64ull << 10; // one output
   std::uint64_t inline_run_bytes = 256ull << 10;   // all outputs of a run
   std::uint32_t outputs_per_run = 100;
+  std::uint32_t stateless_runs = 64;  // at once
 
   std::uint64_t direct_file_bytes = 256ull << 10;  // files read and written through JSON
   std::uint64_t workspace_bytes = 4ull << 30;      // per sandbox

@@ -160,6 +160,50 @@ TEST(Bindings, DefaultsFollowWhatIsInstalled) {
   EXPECT_FALSE(table->IsInstalled(std::string(64, 'd')));
 }
 
+TEST(Bindings, LimitsAreTheirOwnOrTheGeneralOnes) {
+  Config config;
+  config.bindings["PY"].engine = "python";
+  BindingConfig& small = config.bindings["SMALL"];
+  small.engine = "python";
+  small.is_default = false;
+  small.memory_bytes = 100u << 20;
+  small.max_memory_bytes = 4ull << 30;
+  small.max_fuel_us = 7;
+  small.max_timeout = std::chrono::seconds(3);
+  small.code_bytes = 1024;
+  const auto table = BindingTable::Make(config, {Engine("python", "python", 'a')});
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  const Binding general = (*table->ByName("PY"))->info;
+  EXPECT_EQ(general.max_memory_bytes, general.memory_bytes);
+  EXPECT_EQ(general.max_timeout_ms, 600'000u);
+  EXPECT_EQ(general.code_bytes, config.code_bytes);
+  const Binding own = (*table->ByName("SMALL"))->info;
+  EXPECT_EQ(own.memory_bytes, 100u << 20);
+  EXPECT_EQ(own.max_memory_bytes, 1u << 30);  // the engine's own
+  EXPECT_EQ(own.fuel_us, 7u);
+  EXPECT_EQ(own.max_timeout_ms, 3'000u);
+  EXPECT_EQ(own.code_bytes, 1024u);
+  EXPECT_EQ((*table->ByLanguage("python"))->info.name, "PY");
+}
+
+TEST(Bindings, PreloadedImagesServeTheirBindingOnly) {
+  Config config;
+  config.bindings["PLUS"].engine = "python";
+  config.bindings["PLUS"].preload = "x = 1";
+  const auto base = Engine("python", "python", 'a');
+  EXPECT_FALSE(BindingTable::Make(config, {base}).ok());
+  auto image = Engine("python", "python", 'b');
+  image.preload = PreloadKey(base.build_id, "x = 1");
+  image.current = true;
+  const auto table = BindingTable::Make(config, {base, image});
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_EQ((*table->ByName("PLUS"))->info.build_id, image.build_id);
+  EXPECT_TRUE((*table->ByName("PLUS"))->info.preloaded);
+  const auto defaults = BindingTable::Make(Config{}, {base, image});
+  ASSERT_TRUE(defaults.ok());
+  EXPECT_EQ((*defaults->ByName("PYTHON"))->info.build_id, base.build_id);
+}
+
 TEST(Bindings, WrongOnesAreRefused) {
   Config config;
   config.bindings["PY"].engine = "python-9";

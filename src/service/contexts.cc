@@ -58,7 +58,7 @@ Context ServiceImpl::Describe(const ContextState& state) const {
   if (state.generations.empty()) return context;
   const store::GenerationRow& newest = state.generations.back();
   // Without its engine a snapshot is of no use.
-  if (!bindings_.IsInstalled(newest.engine_build)) return context;
+  if (!bindings()->IsInstalled(newest.engine_build)) return context;
   SnapshotInfo snapshot;
   snapshot.engine_build = newest.engine_build;
   snapshot.generation = newest.number;
@@ -130,7 +130,7 @@ ServiceImpl::Task<Context> ServiceImpl::Create(CreateContext request) {
   store::ContextRow row;
   DORMOUSE_CO_ASSIGN(row.cwd, CheckWorkingDirectory(request.cwd.empty() ? "/workspace" : request.cwd));
   DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(request.sandbox_id)));
-  DORMOUSE_CO_ASSIGN(const BindingEntry* binding,
+  DORMOUSE_CO_ASSIGN(BindingPtr binding,
                      ChooseBinding(*sandbox, request.language, request.binding));
   if (!binding->info.contexts) {
     co_return Error(ErrorCode::kFeatureNotEnabled,
@@ -154,7 +154,7 @@ ServiceImpl::Task<Context> ServiceImpl::CreateContextNow(SandboxPtr sandbox, sto
   co_return Describe(*context);
 }
 
-Result<const BindingEntry*> ServiceImpl::ChooseBinding(const SandboxState& sandbox,
+Result<BindingPtr> ServiceImpl::ChooseBinding(const SandboxState& sandbox,
                                                        const std::string& language,
                                                        const std::string& binding) const {
   if (language.empty() && binding.empty()) {
@@ -162,10 +162,10 @@ Result<const BindingEntry*> ServiceImpl::ChooseBinding(const SandboxState& sandb
     if (preset.empty()) {
       return InvalidField("language", "(or binding) is required: the sandbox's template has none");
     }
-    return bindings_.ByLanguage(preset);
+    return bindings()->ByLanguage(preset);
   }
-  DORMOUSE_ASSIGN(const BindingEntry* found,
-                  binding.empty() ? bindings_.ByLanguage(language) : bindings_.ByName(binding));
+  DORMOUSE_ASSIGN(BindingPtr found,
+                  binding.empty() ? bindings()->ByLanguage(language) : bindings()->ByName(binding));
   if (!language.empty() && language != found->info.language) {
     return InvalidField("language", "is not that of the binding " + found->info.name);
   }
@@ -200,7 +200,7 @@ ServiceImpl::Task<ContextPtr> ServiceImpl::ResolveContext(SandboxPtr sandbox,
     }
     co_return context;
   }
-  DORMOUSE_CO_ASSIGN(const BindingEntry* binding,
+  DORMOUSE_CO_ASSIGN(BindingPtr binding,
                      ChooseBinding(*sandbox, request.language, request.binding));
   {
     const std::lock_guard lock(sandbox->mutex);
@@ -212,7 +212,7 @@ ServiceImpl::Task<ContextPtr> ServiceImpl::ResolveContext(SandboxPtr sandbox,
 }
 
 ServiceImpl::Task<ContextPtr> ServiceImpl::AddDefaultContext(SandboxPtr sandbox,
-                                                             const BindingEntry* binding) {
+                                                             BindingPtr binding) {
   const FifoMutex::Guard guard = co_await sandbox->contexts_lock.Lock();
   {
     const std::lock_guard lock(sandbox->mutex);

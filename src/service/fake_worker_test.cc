@@ -352,11 +352,15 @@ class FakeWorkerHost final : public WorkerHost {
     co_return std::unique_ptr<Worker>(new FakeWorker(executor_, world_, std::move(spec)));
   }
   const std::vector<EngineBuild>& engines() const override { return engines_; }
+  asio::awaitable<Result<void>> SetEngines(std::vector<EngineBuild> engines) override {
+    engines_ = std::move(engines);
+    co_return Result<void>();
+  }
 
  private:
   const asio::any_io_executor executor_;
   const std::shared_ptr<FakeWorld> world_;
-  const std::vector<EngineBuild> engines_;
+  std::vector<EngineBuild> engines_;
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ ServiceImpl::Task<std::vector<Generation>> ServiceImpl::ListGenerations(std::str
   std::vector<Generation> generations;
   const std::lock_guard lock(found.second->mutex);
   for (const store::GenerationRow& row : found.second->generations) {
-    if (!bindings_.IsInstalled(row.engine_build)) continue;
+    if (!bindings()->IsInstalled(row.engine_build)) continue;
     Generation generation;
     generation.generation = row.number;
     generation.executions = row.executions;
@@ -84,7 +84,7 @@ ServiceImpl::Task<Context> ServiceImpl::ForkNow(SandboxPtr sandbox, ContextPtr s
       row.executions = 0;
     }
   }
-  if (!generations.empty() && !bindings_.IsInstalled(generations.back().engine_build)) {
+  if (!generations.empty() && !bindings()->IsInstalled(generations.back().engine_build)) {
     co_return Error(ErrorCode::kNotFound, "the engine of the snapshot is not installed any more");
   }
   row.name = std::move(name);
@@ -116,7 +116,7 @@ ServiceImpl::Task<Context> ServiceImpl::RollbackNow(SandboxPtr sandbox, ContextP
     const std::lock_guard lock(context->mutex);
     if (context->deleted) co_return Error(ErrorCode::kNotFound, "there is no such context");
     const store::GenerationRow* origin = FindGeneration(*context, generation);
-    if (origin == nullptr || !bindings_.IsInstalled(origin->engine_build)) {
+    if (origin == nullptr || !bindings()->IsInstalled(origin->engine_build)) {
       co_return NoSuchGeneration(generation);
     }
     row = context->row;

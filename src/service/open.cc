@@ -28,7 +28,8 @@ store::StoreOptions StoreOptionsOf(const Config& config) {
 }  // namespace
 
 Result<std::unique_ptr<Service>> Service::OpenWith(asio::any_io_executor executor, Config config,
-                                                   std::unique_ptr<scheduler::WorkerHost> host) {
+                                                   std::unique_ptr<scheduler::WorkerHost> host,
+                                                   EngineLoader load_engines) {
   DORMOUSE_ASSIGN(auto store, store::OpenSqliteStore(StoreOptionsOf(config)));
   Accounts accounts;
   DORMOUSE_ASSIGN(accounts.keys, ApiKeys::Open(*store));
@@ -41,14 +42,16 @@ Result<std::unique_ptr<Service>> Service::OpenWith(asio::any_io_executor executo
   }
   auto service =
       std::make_unique<ServiceImpl>(std::move(executor), std::move(config), std::move(store),
-                                    std::move(accounts), std::move(host), std::move(bindings));
+                                    std::move(accounts), std::move(host), std::move(bindings),
+                                    std::move(load_engines));
   service->Start();
   return std::unique_ptr<Service>(std::move(service));
 }
 
 ServiceImpl::ServiceImpl(asio::any_io_executor executor, Config config,
                          std::unique_ptr<store::Store> store, Accounts accounts,
-                         std::unique_ptr<scheduler::WorkerHost> host, BindingTable bindings)
+                         std::unique_ptr<scheduler::WorkerHost> host, BindingTable bindings,
+                         EngineLoader load_engines)
     : executor_(std::move(executor)),
       config_(std::move(config)),
       store_(std::move(store)),
@@ -56,7 +59,8 @@ ServiceImpl::ServiceImpl(asio::any_io_executor executor, Config config,
       organization_(std::move(accounts.organization)),
       templates_(config_),
       answers_(config_.idempotency_bytes, accounts.answers),
-      bindings_(std::move(bindings)),
+      bindings_(std::make_shared<const BindingTable>(std::move(bindings))),
+      load_engines_(std::move(load_engines)),
       contents_(*store_),
       pool_(kPoolThreads),
       workspace_runs_(std::make_unique<WorkspaceRuns>(*this)),
@@ -70,6 +74,7 @@ ServiceImpl::ServiceImpl(asio::any_io_executor executor, Config config,
 ServiceImpl::~ServiceImpl() {
   pool_.join();
   // Workers and mirrors hang on these; they go before the store and the host.
+  stateless_runs_.clear();
   sandboxes_.clear();
 }
 
@@ -128,6 +133,7 @@ asio::awaitable<void> ServiceImpl::Stop() {
       const std::lock_guard sandbox_lock(sandbox->mutex);
       for (const auto& [context_id, context] : sandbox->contexts) contexts.push_back(context);
     }
+    for (const auto& [run_id, context] : stateless_runs_) contexts.push_back(context);
   }
   for (const ContextPtr& context : contexts) {
     StopRun(context, config_.stop_grace + std::chrono::milliseconds(500));

@@ -23,7 +23,7 @@ ServiceImpl::Task<scheduler::StartSpec> ServiceImpl::MakeStartSpec(const RunJob&
     spec.reseed = context.row.reseed;
     if (job.binding->info.contexts && !context.generations.empty()) {
       const store::GenerationRow& newest = context.generations.back();
-      if (bindings_.IsInstalled(newest.engine_build)) {
+      if (bindings()->IsInstalled(newest.engine_build)) {
         spec.build_id = newest.engine_build;
         context.resident_segments = newest.segments;
       } else {
@@ -31,7 +31,10 @@ ServiceImpl::Task<scheduler::StartSpec> ServiceImpl::MakeStartSpec(const RunJob&
       }
     }
   }
-  context.resident_build = spec.build_id;
+  {
+    const std::lock_guard lock(context.mutex);
+    context.resident_build = spec.build_id;
+  }
   residence.born = context.resident_segments.empty();
   if (residence.born) {
     spec.reseed = true;

@@ -25,9 +25,15 @@ std::uint64_t SizeOf(const Result<RunResult>& result) {
 
 }  // namespace
 
-void RunRegistry::Begin(const std::string& run_id, const std::string& sandbox_id) {
+void RunRegistry::Begin(const std::string& run_id, const std::string& owner_id) {
   const std::lock_guard lock(mutex_);
-  records_[run_id].sandbox_id = sandbox_id;
+  records_[run_id].owner_id = owner_id;
+}
+
+std::string RunRegistry::OwnerOf(const std::string& run_id) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = records_.find(run_id);
+  return it == records_.end() ? std::string() : it->second.owner_id;
 }
 
 void RunRegistry::End(const std::string& run_id, std::shared_ptr<const Result<RunResult>> result,
@@ -51,12 +57,12 @@ void RunRegistry::ForgetOldest() {
   ended_.pop_front();
 }
 
-Result<RunResult> RunRegistry::Find(const std::string& run_id, const std::string& sandbox_id) const {
+Result<RunResult> RunRegistry::Find(const std::string& run_id, const std::string& owner_id) const {
   std::shared_ptr<const Result<RunResult>> result;
   {
     const std::lock_guard lock(mutex_);
     const auto it = records_.find(run_id);
-    if (it == records_.end() || it->second.sandbox_id != sandbox_id) {
+    if (it == records_.end() || it->second.owner_id != owner_id) {
       return Error(ErrorCode::kNotFound, "there is no such run, or it ended too long ago");
     }
     result = it->second.result;

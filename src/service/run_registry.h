@@ -22,17 +22,20 @@ class RunRegistry {
  public:
   using Clock = std::chrono::steady_clock;
 
-  void Begin(const std::string& run_id, const std::string& sandbox_id);
+  // `owner_id` is the sandbox of the run, or the project of a stateless one.
+  void Begin(const std::string& run_id, const std::string& owner_id);
   void End(const std::string& run_id, std::shared_ptr<const Result<RunResult>> result,
            Clock::time_point now);
   // The result, or kNotFound; kConflict while the run goes on.
-  Result<RunResult> Find(const std::string& run_id, const std::string& sandbox_id) const;
+  Result<RunResult> Find(const std::string& run_id, const std::string& owner_id) const;
+  // Empty when the run is not known (any more).
+  std::string OwnerOf(const std::string& run_id) const;
   // Forgets results that are too old.
   void Expire(Clock::time_point now);
 
  private:
   struct Record {
-    std::string sandbox_id;
+    std::string owner_id;
     std::shared_ptr<const Result<RunResult>> result;  // nothing while it goes on
     std::uint64_t bytes = 0;
   };

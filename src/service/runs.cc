@@ -2,6 +2,9 @@
 // Runs: from the request to the result.
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "service/compaction.h"
 #include "service/ids.h"
 #include "service/request_json.h"
@@ -65,6 +68,24 @@ std::string ServiceImpl::GoneDuring(const RunJob& job) const {
 
 Result<void> ServiceImpl::CheckRunFitsBinding(const RunRequest& request,
                                               const BindingEntry& binding) const {
+  const auto over = [&binding](const char* field, std::int64_t value, std::uint64_t limit) {
+    return Error(ErrorCode::kInvalidRequest,
+                 std::string(field) + " is " + std::to_string(value) + ", the binding " +
+                     binding.info.name + " allows at most " + std::to_string(limit),
+                 {{"field", field}, {"limit", std::to_string(limit)}});
+  };
+  if (request.code.size() > binding.info.code_bytes) {
+    Error error = over("code", static_cast<std::int64_t>(request.code.size()), binding.info.code_bytes);
+    error.code = ErrorCode::kCodeSourceTooLarge;
+    return error;
+  }
+  if (request.timeout_ms && std::cmp_greater(*request.timeout_ms, binding.info.max_timeout_ms)) {
+    return over("timeoutMs", *request.timeout_ms, binding.info.max_timeout_ms);
+  }
+  if (request.fuel_us && binding.info.max_fuel_us != 0 &&
+      std::cmp_greater(*request.fuel_us, binding.info.max_fuel_us)) {
+    return over("fuel", *request.fuel_us, binding.info.max_fuel_us);
+  }
   if (!request.memory_bytes) return {};
   const auto low = static_cast<std::int64_t>(binding.min_memory_bytes);
   const auto high = static_cast<std::int64_t>(binding.info.max_memory_bytes);
@@ -86,7 +107,7 @@ ServiceImpl::Task<RunResult> ServiceImpl::Run(RunRequest request,
   auto job = std::make_shared<RunJob>();
   DORMOUSE_CO_ASSIGN(job->sandbox, co_await FindLiveSandbox(request.sandbox_id));
   DORMOUSE_CO_ASSIGN(job->context, co_await ResolveContext(job->sandbox, request));
-  DORMOUSE_CO_ASSIGN(job->binding, bindings_.ByName(job->context->binding));
+  DORMOUSE_CO_ASSIGN(job->binding, bindings()->ByName(job->context->binding));
   DORMOUSE_CO_TRY(CheckRunFitsBinding(request, *job->binding));
   if (job->context->queue.Length() > kMaxQueuedRuns) {
     co_return Error(ErrorCode::kRateLimited,
@@ -161,6 +182,15 @@ ServiceImpl::Task<RunResult> ServiceImpl::RunInTurn(RunJob& job) {
   co_return co_await RunOnWorker(job, active);
 }
 
+std::chrono::milliseconds ServiceImpl::TimeoutOf(const RunJob& job) const {
+  if (job.request.timeout_ms) return std::chrono::milliseconds(*job.request.timeout_ms);
+  const Binding& binding = job.binding->info;
+  const auto preset = binding.default_timeout_ms != 0
+                          ? std::chrono::milliseconds(binding.default_timeout_ms)
+                          : templates_.Of(job.sandbox->template_slug).default_timeout;
+  return std::min(preset, std::chrono::milliseconds(binding.max_timeout_ms));
+}
+
 scheduler::RunSpec ServiceImpl::MakeSpec(const RunJob& job, std::uint64_t execution, bool born) const {
   const RunRequest& request = job.request;
   const ContextState& context = *job.context;
@@ -178,8 +208,7 @@ scheduler::RunSpec ServiceImpl::MakeSpec(const RunJob& job, std::uint64_t execut
   scheduler::RunSpec spec;
   spec.request_json = ToJson(guest);
   spec.stdin_bytes = request.stdin_bytes;
-  spec.timeout = request.timeout_ms ? std::chrono::milliseconds(*request.timeout_ms)
-                                    : templates_.Of(job.sandbox->template_slug).default_timeout;
+  spec.timeout = TimeoutOf(job);
   spec.fuel_us = request.fuel_us ? static_cast<std::uint64_t>(*request.fuel_us)
                                  : job.binding->info.fuel_us;
   spec.memory_bytes = request.memory_bytes ? static_cast<std::uint64_t>(*request.memory_bytes)
@@ -187,12 +216,16 @@ scheduler::RunSpec ServiceImpl::MakeSpec(const RunJob& job, std::uint64_t execut
   spec.previous_committed = !context.needs_base;
   spec.compact = context.needs_base || WantsCompaction(context.resident_segments);
   spec.manifest = context.mirror->NextManifest();
+  spec.keep = job.stateless                ? scheduler::Keep::kNothing
+              : job.binding->info.contexts ? scheduler::Keep::kAll
+                                           : scheduler::Keep::kFiles;
   return spec;
 }
 
 ServiceImpl::Task<RunResult> ServiceImpl::RunOnWorker(RunJob& job, std::shared_ptr<ActiveRun> active) {
   ContextState& context = *job.context;
   RunResult result;
+  result.stateless = job.stateless;
   result.run_id = job.id;
   result.sandbox_id = job.sandbox->id;
   result.context_id = context.id;

@@ -8,6 +8,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,10 +20,13 @@
 #include "service/workspace_run_types.h"
 
 namespace dormouse::scheduler {
+struct EngineBuild;
 class WorkerHost;
 }
 
 namespace dormouse::service {
+
+using EngineLoader = std::function<Result<std::vector<scheduler::EngineBuild>>()>;
 
 class Service {
  public:
@@ -34,9 +38,11 @@ class Service {
   // Opens or makes the data directory, finishes what a crash left half done, starts the zygote.
   static Result<std::unique_ptr<Service>> Open(boost::asio::any_io_executor executor, Config config);
   // The same over workers of the caller's choice.
+  // `load_engines`: what is installed now; blocks. Empty: that never changes.
   static Result<std::unique_ptr<Service>> OpenWith(boost::asio::any_io_executor executor,
                                                    Config config,
-                                                   std::unique_ptr<scheduler::WorkerHost> host);
+                                                   std::unique_ptr<scheduler::WorkerHost> host,
+                                                   EngineLoader load_engines = nullptr);
   // Refuses new runs, lets running ones end within `config.shutdown_grace`, interrupts the rest, commits, ends workers.
   virtual boost::asio::awaitable<void> Stop() = 0;
 
@@ -70,6 +76,10 @@ class Service {
   virtual Async<SandboxInfo> Info(std::string sandbox_id) = 0;
 
   virtual std::vector<Binding> Bindings() const = 0;
+  virtual Async<std::vector<Engine>> ListEngines(Caller caller) = 0;
+  // Takes up what was installed or removed since the start, and makes images for bindings that preload code. When that
+  // fails everything stays as it is.
+  virtual Async<void> ReloadEngines() = 0;
 
   virtual Async<Context> Create(CreateContext request) = 0;
   virtual Async<Context> GetContext(std::string sandbox_id, std::string context_id) = 0;
@@ -93,6 +103,12 @@ class Service {
   virtual Async<RunResult> Run(RunRequest request, std::shared_ptr<RunListener> listener) = 0;
   // A run that ended in the last ten minutes, or kNotFound; kConflict while it still runs.
   virtual Async<RunResult> GetRun(std::string sandbox_id, std::string run_id) = 0;
+
+  // The same without a sandbox. Such a run leaves nothing behind but its usage. `listener` is told no context.
+  virtual Async<RunResult> Run(StatelessRun request, std::shared_ptr<RunListener> listener) = 0;
+  virtual Async<RunResult> GetStatelessRun(Caller caller, std::string run_id) = 0;
+  // Stops it if it goes on; returns at once. False when it has ended.
+  virtual Async<bool> InterruptStatelessRun(Caller caller, std::string run_id) = 0;
 
   // Paths are absolute or relative to /workspace, in UTF-8.
   virtual Async<std::vector<FileInfo>> ListFiles(std::string sandbox_id, std::string path) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ServiceImpl: the one implementation of Service. Split over files by idea: open, accounts, sandboxes, contexts, runs, commit,
+// ServiceImpl: the one implementation of Service. Split over files by idea: open, accounts, sandboxes, engines, contexts, runs, stateless_runs, commit,
 // files, artifacts, residency_control, housekeeping.
 //
 // Every operation that changes something runs in a coroutine of its own (Detach): it goes on to its end even if the
@@ -55,7 +55,8 @@ class ServiceImpl final : public Service {
  public:
   ServiceImpl(boost::asio::any_io_executor executor, Config config,
               std::unique_ptr<store::Store> store, Accounts accounts,
-              std::unique_ptr<scheduler::WorkerHost> host, BindingTable bindings);
+              std::unique_ptr<scheduler::WorkerHost> host, BindingTable bindings,
+              EngineLoader load_engines);
   ~ServiceImpl() override;
   // Starts the background work. Once, before anything else.
   void Start();
@@ -83,7 +84,10 @@ class ServiceImpl final : public Service {
   Async<Sandbox> SetTtl(std::string sandbox_id, std::int64_t ttl_ms) override;
   Async<SandboxInfo> Info(std::string sandbox_id) override;
 
-  std::vector<Binding> Bindings() const override { return bindings_.All(); }
+  std::vector<Binding> Bindings() const override { return bindings()->All(); }
+
+  Async<std::vector<Engine>> ListEngines(Caller caller) override;
+  Async<void> ReloadEngines() override;
 
   Async<Context> Create(CreateContext request) override;
   Async<Context> GetContext(std::string sandbox_id, std::string context_id) override;
@@ -101,6 +105,10 @@ class ServiceImpl final : public Service {
 
   Async<RunResult> Run(RunRequest request, std::shared_ptr<RunListener> listener) override;
   Async<RunResult> GetRun(std::string sandbox_id, std::string run_id) override;
+
+  Async<RunResult> Run(StatelessRun request, std::shared_ptr<RunListener> listener) override;
+  Async<RunResult> GetStatelessRun(Caller caller, std::string run_id) override;
+  Async<bool> InterruptStatelessRun(Caller caller, std::string run_id) override;
 
   Async<std::vector<FileInfo>> ListFiles(std::string sandbox_id, std::string path) override;
   Async<FileInfo> StatFile(std::string sandbox_id, std::string path) override;
@@ -130,11 +138,12 @@ class ServiceImpl final : public Service {
   // A run on its way through the service.
   struct RunJob {
     std::string id;
+    bool stateless = false;  // sandbox and context are this run's own, and unknown to the store
     RunRequest request;
     std::shared_ptr<RunListener> listener;
     SandboxPtr sandbox;
     ContextPtr context;
-    const BindingEntry* binding = nullptr;
+    BindingPtr binding;
     bool answered = false;  // what request.answer made is in the store
     std::unique_ptr<RunArtifacts> artifacts;  // of a run that may make some
   };
@@ -168,6 +177,12 @@ class ServiceImpl final : public Service {
   void ForgetOldUsage(store::Transaction& transaction);
   std::vector<Quota> QuotasFor(const Caller& caller) const;
 
+  // ── engines.cc
+  std::shared_ptr<const BindingTable> bindings() const { return bindings_.load(); }
+  Task<void> ReloadEnginesNow();
+  // How many contexts need each build.
+  Result<std::map<std::string, std::uint64_t>> CountContextsOfBuilds();
+
   // ── sandboxes.cc
   // The sandbox, from memory or the store. kNotFound; destroyed ones are found.
   Task<SandboxPtr> FindSandbox(std::string sandbox_id);
@@ -189,12 +204,12 @@ class ServiceImpl final : public Service {
   Task<ContextPtr> AddContext(SandboxPtr sandbox, store::ContextRow row,
                               std::vector<store::GenerationRow> generations,
                               Answerer<Context> answer);
-  Task<ContextPtr> AddDefaultContext(SandboxPtr sandbox, const BindingEntry* binding);
+  Task<ContextPtr> AddDefaultContext(SandboxPtr sandbox, BindingPtr binding);
   Task<Context> CreateContextNow(SandboxPtr sandbox, store::ContextRow row,
                                  Answerer<Context> answer);
   // By binding, else by language, else by the language of the sandbox's template.
-  Result<const BindingEntry*> ChooseBinding(const SandboxState& sandbox, const std::string& language,
-                                            const std::string& binding) const;
+  Result<BindingPtr> ChooseBinding(const SandboxState& sandbox, const std::string& language,
+                                   const std::string& binding) const;
   Task<Context> DeleteContextNow(SandboxPtr sandbox, ContextPtr context);
   Task<Context> EvictNow(ContextPtr context);
   Task<Context> ForkNow(SandboxPtr sandbox, ContextPtr source, std::string name,
@@ -208,10 +223,20 @@ class ServiceImpl final : public Service {
   Task<RunResult> RunNow(std::shared_ptr<RunJob> job, FifoMutex::Ticket ticket);
   Task<RunResult> RunInTurn(RunJob& job);
   Task<RunResult> RunOnWorker(RunJob& job, std::shared_ptr<ActiveRun> active);
+  std::chrono::milliseconds TimeoutOf(const RunJob& job) const;
   scheduler::RunSpec MakeSpec(const RunJob& job, std::uint64_t execution, bool born) const;
   Result<void> CheckRunFitsBinding(const RunRequest& request, const BindingEntry& binding) const;
   // "sandbox" or "context" if that was deleted, or is being; else empty.
   std::string GoneDuring(const RunJob& job) const;
+
+  // ── stateless_runs.cc
+  Task<std::shared_ptr<RunJob>> MakeStatelessJob(StatelessRun request);
+  Task<RunResult> RunStatelessNow(std::shared_ptr<RunJob> job, FifoMutex::Ticket ticket);
+  // Counts a run that is about to begin, or refuses it.
+  Result<void> ReserveStateless(const RunJob& job);
+  void ReleaseStateless(const RunJob& job);
+  // Stores the usage and drops all else.
+  boost::asio::awaitable<void> Discard(RunJob& job, RunResult& result);
 
   // ── commit.cc
   // Takes the outcome into the store and into memory, and fills the result's account of it.
@@ -300,10 +325,12 @@ class ServiceImpl final : public Service {
   const std::unique_ptr<store::Store> store_;
   const std::unique_ptr<ApiKeys> keys_;
   FifoMutex keys_lock_;  // whose turn it is to make or revoke keys
+  FifoMutex engines_lock_;  // whose turn it is to reload the engines
   const store::OrganizationRow organization_;
   const TemplateTable templates_;
   Answers answers_;
-  const BindingTable bindings_;
+  std::atomic<std::shared_ptr<const BindingTable>> bindings_;
+  const EngineLoader load_engines_;  // nothing: engines are as at the start
   workspace::ContentStore contents_;
   class Metrics metrics_;
   Residency residency_;
@@ -315,6 +342,7 @@ class ServiceImpl final : public Service {
   mutable std::mutex mutex_;
   std::map<std::string, store::ProjectRow, std::less<>> projects_;
   std::unordered_map<std::string, SandboxPtr> sandboxes_;
+  std::map<std::string, ContextPtr, std::less<>> stateless_runs_;  // that go on, by id
   std::size_t operations_ = 0;  // detached and not yet ended
   bool closed_ = false;         // no new ones
   std::shared_ptr<Event> drained_;

@@ -47,13 +47,13 @@ struct ContextState {
   // Touched by the holder of `queue` only.
   std::unique_ptr<workspace::Mirror> mirror;
   // What the worker's memory is made of, as the store has it.
-  std::string resident_build;
   std::vector<store::SegmentRef> resident_segments;
   bool needs_base = false;  // the last run was not saved: the next snapshot must hold everything
   bool newborn = false;     // started from the boot image, and nothing ran yet
 
-  // Guarded by `mutex`. The first three are changed by the holder of `queue` only, who may read them without it.
+  // Guarded by `mutex`. The first four are changed by the holder of `queue` only, who may read them without it.
   mutable std::mutex mutex;
+  std::string resident_build;  // of the worker there is or was last
   store::ContextRow row;
   std::vector<store::GenerationRow> generations;  // ascending
   std::shared_ptr<scheduler::Worker> worker;

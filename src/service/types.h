@@ -160,11 +160,27 @@ struct Binding {
   std::string version;
   std::string build_id;
   bool contexts = true;
+  bool is_default = false;  // of its language
+  bool preloaded = false;   // its image has run code of the operator's
   std::uint64_t memory_bytes = 0;  // default limit of linear memory
   std::uint64_t max_memory_bytes = 0;
-  std::uint64_t fuel_us = 0;  // 0: none
+  std::uint64_t fuel_us = 0;      // 0: none
+  std::uint64_t max_fuel_us = 0;  // 0: no ceiling
+  std::uint64_t default_timeout_ms = 0;  // 0: that of the sandbox's template
   std::uint64_t max_timeout_ms = 0;
   std::uint64_t code_bytes = 0;
+};
+
+// An installed engine build.
+struct Engine {
+  std::string name;
+  std::string language;
+  std::string version;
+  std::string build_id;
+  bool current = false;    // new contexts get it
+  bool preloaded = false;  // made here, of another build and a binding's `preload`
+  std::vector<std::string> bindings;      // that give it to new contexts
+  std::optional<std::uint64_t> contexts;  // whose state needs it; absent for callers who do not see all projects
 };
 
 struct SnapshotInfo {
@@ -235,6 +251,13 @@ struct RunRequest {
   bool capture_full_output = false;  // with kPromote: stdout and stderr as artifacts, whole
   bool may_create_artifacts = true;  // whether the caller's key allows it
   Answerer<RunResult> answer;
+};
+
+// A run without a sandbox: in a fresh clone of the engine and an empty /workspace, of which nothing is kept.
+struct StatelessRun {
+  Caller caller;
+  std::string project_id;  // whose usage it is; empty: the caller's default
+  RunRequest run;          // without sandbox, context and artifacts
 };
 
 // A file that outlives its sandbox: made of a workspace file, or of what a run showed or wrote.
@@ -310,6 +333,7 @@ struct RunResult {
   std::optional<CodeError> error;
   scheduler::RunStatus status = scheduler::RunStatus::kOk;
   scheduler::StateOutcome state = scheduler::StateOutcome::kKept;
+  bool stateless = false;  // there is no sandbox and no context; `state` and what is below `generation` mean nothing
   std::optional<std::int32_t> exit_code;
   scheduler::Usage usage;
   double duration_ms = 0;

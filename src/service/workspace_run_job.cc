@@ -214,7 +214,11 @@ asio::awaitable<Result<RunResult>> WorkspaceRunJob::RunCell(const Program& progr
   request.context_id = context_id_;
   request.code = code;
   for (const auto& [name, value] : program.env) request.env[name] = value;
-  request.timeout_ms = std::clamp<std::int64_t>(left.count(), 1, service_.config_.max_timeout.count());
+  std::int64_t most_ms = service_.config_.max_timeout.count();
+  if (const auto binding = service_.bindings()->ByLanguage(CodeOf(program).language); binding.ok()) {
+    most_ms = static_cast<std::int64_t>((*binding)->info.max_timeout_ms);
+  }
+  request.timeout_ms = std::clamp<std::int64_t>(left.count(), 1, most_ms);
   Result<RunResult> result = co_await service_.Run(std::move(request), log_);
   if (result.ok()) unsaved_ = result->stale ? result->stale_reason : "";
   co_return result;

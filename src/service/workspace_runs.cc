@@ -125,7 +125,7 @@ WorkspaceRuns::Task<WorkspaceRun> WorkspaceRuns::Create(CreateWorkspaceRun reque
   for (const CommandStep& step : steps) {
     if (step.is_change) continue;
     DORMOUSE_CO_TRY(CheckEnvironment({step.program.env.begin(), step.program.env.end()}));
-    DORMOUSE_CO_TRY(service_.bindings_.ByLanguage(CodeOf(step.program).language));
+    DORMOUSE_CO_TRY(service_.bindings()->ByLanguage(CodeOf(step.program).language));
   }
   if (!request.sandbox_id.empty()) {
     DORMOUSE_CO_TRY(co_await service_.CheckAccess(request.caller, request.sandbox_id));

@@ -128,6 +128,12 @@ struct GenerationRow {
   std::int64_t taken_ms = 0;
 };
 
+// How many contexts have a generation of an engine build.
+struct EngineUse {
+  std::string engine_build;
+  std::uint64_t contexts = 0;
+};
+
 // A new content: its bytes, or the name of a placed file.
 struct ContentRow {
   Sha256Digest digest;

@@ -156,6 +156,7 @@ class Store {
                                                              std::uint32_t limit) = 0;
   virtual Result<std::vector<ContextRow>> ReadContexts(std::string_view sandbox_id) = 0;
   virtual Result<std::vector<GenerationRow>> ReadGenerations(std::string_view context_id) = 0;
+  virtual Result<std::vector<EngineUse>> ReadEngineUses() = 0;
   // kCorrupt when one is missing. Checksums are the reader's business.
   virtual Result<std::vector<LoadedSegment>> ReadSegments(const std::vector<SegmentRef>& refs) = 0;
   virtual Result<std::vector<TreeEntry>> ReadTree(std::string_view sandbox_id) = 0;

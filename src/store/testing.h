@@ -6,10 +6,11 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <exception>
 #include <filesystem>
-#include <optional>
+#include <future>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -34,21 +35,26 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-// Runs one coroutine to its end on an executor of its own.
+// Where the tests' coroutines run. It outlives all stores: their threads may still be within a post to it when the
+// coroutine that they woke has ended.
+inline boost::asio::thread_pool& Pool() {
+  static boost::asio::thread_pool pool(1);
+  return pool;
+}
+
+// Runs one coroutine to its end.
 template <typename T>
 T Await(boost::asio::awaitable<T> work) {
-  boost::asio::io_context io;
-  std::optional<T> value;
-  std::exception_ptr failure;
+  const auto promise = std::make_shared<std::promise<T>>();
   boost::asio::co_spawn(
-      io,
-      [](boost::asio::awaitable<T> moved, std::optional<T>& out) -> boost::asio::awaitable<void> {
-        out.emplace(co_await std::move(moved));
-      }(std::move(work), value),
-      [&](std::exception_ptr thrown) { failure = thrown; });
-  io.run();
-  if (failure) std::rethrow_exception(failure);
-  return std::move(*value);
+      Pool(),
+      [](boost::asio::awaitable<T> moved, std::shared_ptr<std::promise<T>> out) -> boost::asio::awaitable<void> {
+        out->set_value(co_await std::move(moved));
+      }(std::move(work), promise),
+      [promise](std::exception_ptr thrown) {
+        if (thrown) promise->set_exception(thrown);
+      });
+  return promise->get_future().get();
 }
 
 }  // namespace dormouse::store::testing

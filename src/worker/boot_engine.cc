@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/boot_engine.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,20 +13,16 @@
 #include <string>
 
 #include "common/engine_manifest.h"
-#include "common/sha256.h"
-#include "common/write_all.h"
 #include "snapshot/dirty_pages.h"
 #include "wasi/rootfs_image.h"
+#include "worker/engine_image.h"
 #include "worker/instance.h"
 #include "worker/loaded_engine.h"
-#include "worker/remote_files.h"
 
 namespace dormouse::worker {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kBootMemoryBytes = std::uint64_t{4} << 30;
 
 struct BootArguments {
   std::map<std::string, std::string> values;
@@ -59,67 +53,6 @@ Result<BootArguments> ParseBoot(int argc, char** argv) {
   return arguments;
 }
 
-// What an engine says while it boots is for whoever builds it.
-class BootOutput : public wasi::OutputSink, public EmitSink {
- public:
-  wasi::Errno Write(wasi::OutputStream, std::span<const std::byte> bytes) override {
-    std::fwrite(bytes.data(), 1, bytes.size(), stderr);
-    return wasi::Errno::kSuccess;
-  }
-  void Emit(std::uint32_t kind, std::string_view json) override {
-    if (kind == 2) std::fprintf(stderr, "%.*s\n", static_cast<int>(json.size()), json.data());
-  }
-};
-
-Result<void> WriteFile(const fs::path& file, std::string_view bytes) {
-  FileDescriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!fd.valid()) return SystemError("creating " + file.string(), errno);
-  return WriteAll(fd.get(), bytes, "write");
-}
-
-Result<std::string> ReadFile(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return Error(ErrorCode::kNotFound, file.string() + " cannot be read");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
-}
-
-Result<Sha256Digest> DigestOf(const fs::path& file) {
-  const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return SystemError("opening " + file.string(), errno);
-  return Sha256OfFile(fd.get());
-}
-
-// Over the files that make the engine, in the order of docs/engine-abi.md.
-Result<std::string> BuildId(const fs::path& directory, bool has_rootfs) {
-  std::string digests;
-  for (const char* name : {"engine.so", "boot.img", "rootfs.img"}) {
-    if (std::string_view(name) == "rootfs.img" && !has_rootfs) continue;
-    DORMOUSE_ASSIGN(const Sha256Digest digest, DigestOf(directory / name));
-    digests += digest.View();
-  }
-  return Sha256(digests).Hex();
-}
-
-Result<std::unique_ptr<Instance>> NewInstance(engine::EngineModule& module, const fs::path& image,
-                                              std::uint32_t pages, std::optional<wasi::RootfsImage> rootfs,
-                                              BootOutput& output,
-                                              std::optional<std::int64_t> monotonic_start_ns = {}) {
-  const FileDescriptor fd(::open(image.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return SystemError("opening " + image.string(), errno);
-  struct stat status;
-  if (::fstat(fd.get(), &status) != 0) return SystemError("fstat", errno);
-  InstanceOptions options;
-  options.emits = &output;
-  options.output = &output;
-  options.rootfs = std::move(rootfs);
-  options.memory_bytes = kBootMemoryBytes;
-  options.monotonic_start_ns = monotonic_start_ns;
-  return Instance::Create(module, fd.get(), static_cast<std::uint64_t>(status.st_size), pages,
-                          std::move(options));
-}
-
 Result<void> Boot(const BootArguments& arguments, const fs::path& directory, EngineManifest& manifest) {
   BootOutput output;
   DORMOUSE_ASSIGN(engine::EngineModule module,
@@ -130,8 +63,12 @@ Result<void> Boot(const BootArguments& arguments, const fs::path& directory, Eng
     rootfs = std::move(image);
   }
   // Contexts begin much later, so that no time which boot leaves in the image lies in their future.
-  DORMOUSE_ASSIGN(auto instance, NewInstance(module, arguments.at("--memory"), module.abi().initial_pages,
-                                             std::move(rootfs), output, 0));
+  DORMOUSE_ASSIGN(auto instance,
+                  NewBootInstance(module, arguments.at("--memory"),
+                                  {.pages = module.abi().initial_pages,
+                                   .rootfs = std::move(rootfs),
+                                   .monotonic_start_ns = 0},
+                                  output));
   instance->wasi().BeginRun({});
   if (const auto ended = instance->Initialize(); ended.trap) {
     return Error(ErrorCode::kInternal, std::string("_initialize trapped: ") + engine::TrapName(ended.trap.kind));
@@ -147,11 +84,7 @@ Result<void> Boot(const BootArguments& arguments, const fs::path& directory, Eng
     manifest.interrupts.push_back(
         {entry.address, entry.size_bytes, static_cast<std::uint32_t>(entry.operation), entry.value});
   }
-  manifest.memory_pages = instance->memory().pages();
-  manifest.max_memory_pages = module.abi().max_pages;
-  manifest.globals = module.SaveGlobals();
-  const auto bytes = instance->memory().bytes();
-  return WriteFile(directory / "boot.img", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return SaveImage(*instance, directory, manifest);
 }
 
 // Runs the warm-up cells in a clone, one after the other, and reports the pages that more than one of them wrote to: the
@@ -161,14 +94,15 @@ Result<std::vector<EngineManifest::PageRun>> FindHotPages(const fs::path& direct
                                                           const std::vector<std::string>& cells) {
   BootOutput output;
   DORMOUSE_ASSIGN(LoadedEngine engine, LoadedEngine::Open(directory));
-  DORMOUSE_ASSIGN(auto instance, NewInstance(engine.module, directory / "boot.img", manifest.memory_pages,
-                                             engine.rootfs, output));
+  DORMOUSE_ASSIGN(auto instance,
+                  NewBootInstance(engine.module, directory / "boot.img",
+                                  {.pages = manifest.memory_pages, .rootfs = engine.rootfs}, output));
   DORMOUSE_TRY(engine.module.RestoreGlobals(manifest.globals));
   engine::LinearMemory& memory = instance->memory();
   DORMOUSE_ASSIGN(auto dirty, snapshot::DirtyPages::Watch(memory.base()));
   std::map<snapshot::PageIndex, std::size_t> writes;
   for (const std::string& cell : cells) {
-    DORMOUSE_ASSIGN(const std::string code, ReadFile(cell));
+    DORMOUSE_ASSIGN(const std::string code, ReadWholeFile(cell));
     boost::json::object request{{"code", code}, {"language", manifest.language}, {"filename", "cell-0"}};
     instance->wasi().BeginRun({});
     const Instance::Ended ended = instance->Run(boost::json::serialize(request));
@@ -204,7 +138,7 @@ Result<std::vector<EngineManifest::PageRun>> FindHotPagesApart(const fs::path& d
     } else {
       std::fprintf(stderr, "warm-up: %s\n", runs.error().message.c_str());
     }
-    ::_exit(runs.ok() && WriteFile(report, text.str()).ok() ? 0 : 1);
+    ::_exit(runs.ok() && WriteWholeFile(report, text.str()).ok() ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -231,7 +165,7 @@ Result<void> BootEngine(const BootArguments& arguments) {
   manifest.has_rootfs = !arguments.at("--rootfs").empty();
   if (manifest.has_rootfs) {
     DORMOUSE_ASSIGN(const std::string packed, wasi::PackRootfs(arguments.at("--rootfs")));
-    DORMOUSE_TRY(WriteFile(directory / "rootfs.img", packed));
+    DORMOUSE_TRY(WriteWholeFile(directory / "rootfs.img", packed));
   }
   manifest.build_id = std::string(64, '0');
   // The clone for warm-up must not share this process with the boot.
@@ -240,7 +174,7 @@ Result<void> BootEngine(const BootArguments& arguments) {
   if (child == 0) {
     const Result<void> booted = Boot(arguments, directory, manifest);
     if (!booted.ok()) std::fprintf(stderr, "boot-engine: %s\n", booted.error().message.c_str());
-    ::_exit(booted.ok() && WriteFile(directory / "engine.json", manifest.ToJson()).ok() ? 0 : 1);
+    ::_exit(booted.ok() && WriteWholeFile(directory / "engine.json", manifest.ToJson()).ok() ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -249,8 +183,8 @@ Result<void> BootEngine(const BootArguments& arguments) {
   if (!arguments.warm_ups.empty()) {
     DORMOUSE_ASSIGN(manifest.hot_pages, FindHotPagesApart(directory, manifest, arguments.warm_ups));
   }
-  DORMOUSE_ASSIGN(manifest.build_id, BuildId(directory, manifest.has_rootfs));
-  return WriteFile(directory / "engine.json", manifest.ToJson());
+  DORMOUSE_ASSIGN(manifest.build_id, BuildIdOf(directory, manifest.has_rootfs));
+  return WriteWholeFile(directory / "engine.json", manifest.ToJson());
 }
 
 }  // namespace

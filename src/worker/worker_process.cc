@@ -37,6 +37,7 @@ enum Status : std::uint8_t {
   kExited = 7,
 };
 enum State : std::uint8_t { kKept = 0, kRolledBack = 1 };
+enum Keep : std::uint8_t { kKeepAll = 0, kKeepFiles = 1, kKeepNothing = 2 };
 
 // The largest segment or content: more than any linear memory.
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 30;
@@ -165,7 +166,7 @@ class WorkerProcess {
       done.message = ready.error().message;
     }
     done.wall_us = MicrosecondsSince(begin);
-    if (done.state == kKept) KeepState(*run, done);
+    if (done.state == kKept && run->keep != kKeepNothing) KeepState(*run, done);
     output_.Flush();
     done.memory_bytes = instance_->memory().size_bytes();
     done.peak_memory_bytes = PeakBytes();
@@ -256,7 +257,7 @@ class WorkerProcess {
       done.snapshot_error = "the run's files cannot be stored: " + reported.error().message;
       return;
     }
-    snapshotter_->Take(run.compact != 0, files_, done);
+    if (run.keep == kKeepAll) snapshotter_->Take(run.compact != 0, files_, done);
   }
 
   std::uint64_t MemoryLimit() const { return instance_->memory_limit(); }

@@ -75,9 +75,8 @@ class Zygote {
 
   Result<void> Load(const std::vector<EngineArgument>& arguments) {
     for (const auto& [directory, spares] : arguments) {
-      Result<LoadedEngine> engine = LoadedEngine::Open(directory);
-      if (!engine.ok()) return Error(engine.error().code, directory + ": " + engine.error().message);
-      engines_.push_back({std::move(*engine), spares, {}});
+      DORMOUSE_ASSIGN(Engine engine, LoadOne(directory, spares));
+      engines_.push_back(std::move(engine));
     }
     return {};
   }
@@ -93,8 +92,7 @@ class Zygote {
         Result<std::optional<protocol::Frame>> frame = reader_.Next();
         if (!frame.ok()) return 1;
         if (!frame->has_value()) break;
-        const Result<protocol::Fork> fork = protocol::Fork::Decode((*frame)->payload);
-        if (!fork.ok() || !Answer(fork->build_id)) return 1;
+        if (!Answer(**frame)) return 1;
       }
     }
   }
@@ -105,6 +103,44 @@ class Zygote {
     std::size_t spares_wanted;
     std::deque<Spare> spares;
   };
+
+  static Result<Engine> LoadOne(const std::string& directory, std::size_t spares) {
+    Result<LoadedEngine> engine = LoadedEngine::Open(directory);
+    if (!engine.ok()) return Error(engine.error().code, directory + ": " + engine.error().message);
+    return Engine{std::move(*engine), spares, {}};
+  }
+
+  // Everything is loaded before anything changes.
+  Result<void> Replace(const protocol::SetEngines& wanted) {
+    std::vector<Engine> loaded;
+    for (const protocol::SetEngines::Engine& want : wanted.engines) {
+      if (Find(want.build_id) != nullptr) continue;
+      DORMOUSE_ASSIGN(Engine engine, LoadOne(want.directory, 0));
+      if (engine.loaded.manifest.build_id != want.build_id) {
+        return Error(ErrorCode::kCorrupt, want.directory + ": is another build than it was");
+      }
+      loaded.push_back(std::move(engine));
+    }
+    for (Engine& engine : loaded) engines_.push_back(std::move(engine));
+    std::erase_if(engines_, [&](const Engine& engine) {
+      return std::none_of(wanted.engines.begin(), wanted.engines.end(), [&](const auto& want) {
+        return want.build_id == engine.loaded.manifest.build_id;
+      });
+    });
+    for (const protocol::SetEngines::Engine& want : wanted.engines) {
+      Engine& engine = *Find(want.build_id);
+      engine.spares_wanted = std::min<std::uint64_t>(want.spares, kMaxSpares);
+      while (engine.spares.size() > engine.spares_wanted) engine.spares.pop_back();
+    }
+    return {};
+  }
+
+  Engine* Find(std::string_view build_id) {
+    for (Engine& engine : engines_) {
+      if (engine.loaded.manifest.build_id == build_id) return &engine;
+    }
+    return nullptr;
+  }
 
   bool InputWaits(int timeout_ms) {
     pollfd event{control_.get(), POLLIN, 0};
@@ -123,20 +159,38 @@ class Zygote {
   }
 
   Result<Spare> TakeWorker(const std::string& build_id) {
-    for (Engine& engine : engines_) {
-      if (engine.loaded.manifest.build_id != build_id) continue;
-      while (!engine.spares.empty()) {
-        Spare spare = std::move(engine.spares.front());
-        engine.spares.pop_front();
-        // A spare may have been killed while it waited.
-        if (::syscall(SYS_pidfd_send_signal, spare.process.get(), 0, nullptr, 0) == 0) return spare;
-      }
-      return ForkWorker(engine);
+    Engine* const engine = Find(build_id);
+    if (engine == nullptr) return Error(ErrorCode::kNotFound, "no such engine build");
+    while (!engine->spares.empty()) {
+      Spare spare = std::move(engine->spares.front());
+      engine->spares.pop_front();
+      // A spare may have been killed while it waited.
+      if (::syscall(SYS_pidfd_send_signal, spare.process.get(), 0, nullptr, 0) == 0) return spare;
     }
-    return Error(ErrorCode::kNotFound, "no such engine build");
+    return ForkWorker(*engine);
   }
 
-  bool Answer(const std::string& build_id) {
+  // False when the server cannot be understood or answered.
+  bool Answer(const protocol::Frame& frame) {
+    if (frame.type == static_cast<std::uint16_t>(MessageType::kSetEngines)) {
+      const Result<protocol::SetEngines> wanted = protocol::SetEngines::Decode(frame.payload);
+      return wanted.ok() && AnswerSetEngines(*wanted);
+    }
+    const Result<protocol::Fork> fork = protocol::Fork::Decode(frame.payload);
+    return fork.ok() && AnswerFork(fork->build_id);
+  }
+
+  bool AnswerSetEngines(const protocol::SetEngines& wanted) {
+    const Result<void> replaced = Replace(wanted);
+    protocol::EnginesSet set;
+    set.ok = replaced.ok() ? 1 : 0;
+    if (!replaced.ok()) set.message = replaced.error().message;
+    return protocol::SendFrame(control_.get(), static_cast<std::uint16_t>(MessageType::kEnginesSet),
+                               set.Encode(), {})
+        .ok();
+  }
+
+  bool AnswerFork(const std::string& build_id) {
     Result<Spare> worker = TakeWorker(build_id);
     protocol::Forked forked;
     std::vector<int> descriptors;

@@ -24,7 +24,16 @@ def test_bindings(client: Client) -> None:
         assert binding["language"] == name.lower() and binding["contexts"] is True
         assert binding["engine"] and binding["version"] and len(binding["buildId"]) >= 16
         limits = binding["limits"]
-        assert set(limits) == {"memoryBytes", "maxMemoryBytes", "fuel", "maxTimeoutMs", "codeBytes"}
+        assert set(limits) == {
+            "memoryBytes",
+            "maxMemoryBytes",
+            "fuel",
+            "maxFuel",
+            "defaultTimeoutMs",
+            "maxTimeoutMs",
+            "codeBytes",
+        }
+        assert binding["isDefault"] and not binding["preloaded"]
         assert 0 < limits["memoryBytes"] <= limits["maxMemoryBytes"]
         assert limits["maxTimeoutMs"] == 600_000
 
@@ -33,6 +42,17 @@ def test_the_reported_version_is_the_interpreters(sandbox: Sandbox) -> None:
     bindings = {binding["name"]: binding for binding in sandbox.client.get("/v1/bindings")["data"]}
     run = sandbox.run("import platform; platform.python_version()", language="python").ok()
     assert run.result == repr(bindings["PYTHON"]["version"])
+
+
+def test_engines(client: Client, sandbox: Sandbox) -> None:
+    sandbox.run("1", language="python").ok()
+    engines = client.get("/v1/engines")["data"]
+    current = {engine["language"]: engine for engine in engines if engine["current"]}
+    assert current["python"]["bindings"] == ["PYTHON"] and current["python"]["contexts"] >= 1
+    secret = client.post("/v1/api-keys", {"name": "k", "scopes": ["code:run"], "projectIds": [sandbox.get()["projectId"]]})[
+        "secret"
+    ]
+    assert all("contexts" not in engine for engine in Client(client.url, secret).get("/v1/engines")["data"])
 
 
 def test_capabilities(client: Client) -> None:

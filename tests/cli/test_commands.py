@@ -18,6 +18,20 @@ def test_state_lives_between_commands(cli: Cli, box: str) -> None:
     assert cli("run", "-s", box, "-l", "typescript", "-c", "const z: number = 3; z").out == "3\n"
 
 
+def test_a_run_without_names_keeps_nothing(cli: Cli) -> None:
+    before = cli("--json", "sandboxes", "list").json
+    ended = cli("run", "-c", "x = 41\nopen('f', 'w').write('1')\nx + 1")
+    assert (ended.code, ended.out, ended.err) == (OK, "42\n", "")
+    ended = cli("run", "-c", "import os; print(os.listdir('.')); x")
+    assert (ended.code, ended.out) == (FAILED, "[]\n") and "NameError" in ended.err
+    assert cli("run", "-l", "javascript", "-c", "6 * 7").out == "42\n"
+    assert cli("run", "-b", "TYPESCRIPT", "-c", "const z: number = 3; z").out == "3\n"
+    assert cli("run", "--json", "-c", "1").json["run"]["state"] == "discarded"
+    assert cli("run", "-c", "import sys; sys.exit(7)").code == 7
+    assert cli("run", "--promote", "-c", "1").code == USAGE
+    assert cli("--json", "sandboxes", "list").json == before
+
+
 def test_output_and_errors_go_to_their_streams(cli: Cli, box: str) -> None:
     ended = cli(
         "run", "-s", box, "-c", "import sys; print('out'); print('err', file=sys.stderr); 5"

@@ -32,9 +32,12 @@ CONFIG = "[limits]\nstop_grace_ms = 2000\n"
 class Server:
     """`dormouse serve` on a data directory. One server at a time; it may be started again."""
 
-    def __init__(self, data: Path, config: str = CONFIG, prefix: Sequence[str] = ()) -> None:
+    def __init__(
+        self, data: Path, config: str = CONFIG, prefix: Sequence[str] = (), engines: Path = ENGINES
+    ) -> None:
         """`prefix` is a command that runs the server's command."""
         self.data = data
+        self.engines = engines
         self.config = config
         self.prefix = prefix
         self.process: subprocess.Popen[bytes] | None = None
@@ -53,7 +56,7 @@ class Server:
 
     def start(self) -> "Server":
         assert self.process is None
-        command = [*self.prefix, str(DORMOUSE), "serve", "--data", str(self.data), "--engines", str(ENGINES)]
+        command = [*self.prefix, str(DORMOUSE), "serve", "--data", str(self.data), "--engines", str(self.engines)]
         command += ["--listen", "127.0.0.1:0"]
         if self.config:
             file = self.data.parent / f"{self.data.name}.toml"

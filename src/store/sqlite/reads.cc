@@ -120,6 +120,15 @@ Result<std::vector<GenerationRow>> SqliteStore::ReadGenerations(std::string_view
   });
 }
 
+Result<std::vector<EngineUse>> SqliteStore::ReadEngineUses() {
+  DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
+  Query query(*database,
+              "SELECT engine_build, COUNT(DISTINCT context_id) FROM generations GROUP BY engine_build");
+  return Collect<EngineUse>(query, [](const Query& row) -> Result<EngineUse> {
+    return EngineUse{row.TextAt(0), row.UnsignedAt(1)};
+  });
+}
+
 Result<std::vector<TreeEntry>> SqliteStore::ReadTree(std::string_view sandbox_id) {
   DORMOUSE_ASSIGN(const ReaderPool::Lease database, readers_.Borrow());
   Query query(*database,

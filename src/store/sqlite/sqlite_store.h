@@ -39,6 +39,7 @@ class SqliteStore final : public Store {
                                                      std::uint32_t limit) override;
   Result<std::vector<ContextRow>> ReadContexts(std::string_view sandbox_id) override;
   Result<std::vector<GenerationRow>> ReadGenerations(std::string_view context_id) override;
+  Result<std::vector<EngineUse>> ReadEngineUses() override;
   Result<std::vector<LoadedSegment>> ReadSegments(const std::vector<SegmentRef>& refs) override;
   Result<std::vector<TreeEntry>> ReadTree(std::string_view sandbox_id) override;
   Result<std::optional<std::uint64_t>> ReadContentSize(const Sha256Digest& digest) override;
