@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "cli/ruby_blocks.h"
+
 namespace dormouse::cli {
 namespace {
 
@@ -88,6 +90,7 @@ bool NeedsMoreLines(std::string_view language, std::string_view text) {
   const Scan scan = Scanner(language, text).Run();
   if (text.ends_with("\n\n")) return false;  // the way out when this rule is wrong
   if (scan.open_string || scan.depth > 0) return true;
+  if (language == "ruby" && OpenRubyBlocks(text) > 0) return true;
   if (text.ends_with("\n")) return false;
   if (scan.backslash) return true;
   // A block goes on as long as its lines are indented.
