@@ -6,11 +6,12 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/io_context.hpp>
+#include <deque>
 #include <exception>
 #include <filesystem>
-#include <future>
-#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -35,26 +36,30 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-// Where the tests' coroutines run. It outlives all stores: their threads may still be within a post to it when the
-// coroutine that they woke has ended.
-inline boost::asio::thread_pool& Pool() {
-  static boost::asio::thread_pool pool(1);
-  return pool;
+// Kept to the end of the process: a store's thread may still be within a post to it when the coroutine that it woke has
+// ended.
+inline boost::asio::io_context& NewIoContext() {
+  static std::mutex mutex;
+  static std::deque<boost::asio::io_context> all;
+  const std::lock_guard lock(mutex);
+  return all.emplace_back();
 }
 
-// Runs one coroutine to its end.
+// Runs one coroutine to its end on an executor of its own.
 template <typename T>
 T Await(boost::asio::awaitable<T> work) {
-  const auto promise = std::make_shared<std::promise<T>>();
+  boost::asio::io_context& io = NewIoContext();
+  std::optional<T> value;
+  std::exception_ptr failure;
   boost::asio::co_spawn(
-      Pool(),
-      [](boost::asio::awaitable<T> moved, std::shared_ptr<std::promise<T>> out) -> boost::asio::awaitable<void> {
-        out->set_value(co_await std::move(moved));
-      }(std::move(work), promise),
-      [promise](std::exception_ptr thrown) {
-        if (thrown) promise->set_exception(thrown);
-      });
-  return promise->get_future().get();
+      io,
+      [](boost::asio::awaitable<T> moved, std::optional<T>& out) -> boost::asio::awaitable<void> {
+        out.emplace(co_await std::move(moved));
+      }(std::move(work), value),
+      [&](std::exception_ptr thrown) { failure = thrown; });
+  io.run();
+  if (failure) std::rethrow_exception(failure);
+  return std::move(*value);
 }
 
 }  // namespace dormouse::store::testing
