@@ -35,21 +35,21 @@ def test_url_and_key_from_options_and_environment(server: Server, tmp_path: Path
 def test_embedded_and_served_state_are_the_same(new_server: NewServer) -> None:
     server = new_server()
     cli = Cli(server.data)
-    assert cli("run", "-c", "x = 'made by the server'").code == OK
+    assert cli("run", "-s", "box", "-c", "x = 'made by the server'").code == OK
     server.stop()
-    assert cli("run", "-c", "x").out == "'made by the server'\n"
-    cli("run", "-c", "x = 'made without'")
+    assert cli("run", "-s", "box", "-c", "x").out == "'made by the server'\n"
+    cli("run", "-s", "box", "-c", "x = 'made without'")
     server.start()
-    assert cli("run", "-c", "x").out == "'made without'\n"
+    assert cli("run", "-s", "box", "-c", "x").out == "'made without'\n"
 
 
 def test_two_embedded_commands_do_not_meet(tmp_path: Path) -> None:
     """The directory has one owner at a time; the other waits or is told so."""
     cli = Cli(tmp_path / "data")
-    assert cli("run", "-c", "n = 0").code == OK
+    assert cli("run", "-s", "box", "-c", "n = 0").code == OK
     codes: list[int] = []
     threads = [
-        threading.Thread(target=lambda: codes.append(cli("run", "-c", "n += 1").code))
+        threading.Thread(target=lambda: codes.append(cli("run", "-s", "box", "-c", "n += 1").code))
         for _ in range(3)
     ]
     for thread in threads:
@@ -57,14 +57,14 @@ def test_two_embedded_commands_do_not_meet(tmp_path: Path) -> None:
     for thread in threads:
         thread.join(120)
     assert set(codes) <= {OK, REFUSED}
-    assert cli("run", "-c", "n").out == f"{codes.count(OK)}\n"
+    assert cli("run", "-s", "box", "-c", "n").out == f"{codes.count(OK)}\n"
 
 
 def test_a_stale_server_record_is_seen_through(new_server: NewServer) -> None:
     server = new_server()
     server.kill()
     assert (server.data / "server.json").exists()
-    assert Cli(server.data)("run", "-c", "1 + 1").out == "2\n"
+    assert Cli(server.data)("run", "-s", "box", "-c", "1 + 1").out == "2\n"
 
 
 def test_serve_says_where_it_is_and_leaves_cleanly(new_server: NewServer) -> None:

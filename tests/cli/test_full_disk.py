@@ -50,42 +50,42 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 def test_a_run_whose_state_is_lost_is_no_success(disk: Disk) -> None:
     cli = Cli(disk.root / "data")
-    assert cli("run", "-c", "x = 1; open('f', 'w').write('1')").code == OK
+    assert cli("run", "-s", "box", "-c", "x = 1; open('f', 'w').write('1')").code == OK
     disk.fill(room=4 << 20)
-    ended = cli("run", "-c", f"{BIG}; print('ran')")
+    ended = cli("run", "-s", "box", "-c", f"{BIG}; print('ran')")
     assert (ended.code, ended.out) == (NOT_SAVED, "ran\n")
     assert "could not be saved: " in ended.err and "No space left on device" in ended.err
     assert "they are lost" in ended.err
     assert f"mounted at {disk.root}, which has " in ended.err and "of 24.0 MiB left" in ended.err
     # The exit status that the code asked for says more.
-    assert cli("run", "-c", f"{BIG}; raise SystemExit(9)").code == 9
-    assert cli("run", "-c", f"{BIG}; 1/0").code == FAILED
-    ended = cli("--json", "run", "-c", BIG)
+    assert cli("run", "-s", "box", "-c", f"{BIG}; raise SystemExit(9)").code == 9
+    assert cli("run", "-s", "box", "-c", f"{BIG}; 1/0").code == FAILED
+    ended = cli("--json", "run", "-s", "box", "-c", BIG)
     assert ended.code == NOT_SAVED and ended.json["run"]["context"]["stale"] is True
     disk.free()
     # Before it runs, the next one hears that earlier ones are missing.
-    ended = cli("run", "-c", "x, open('f').read()")
+    ended = cli("run", "-s", "box", "-c", "x, open('f').read()")
     assert ended.out == "(1, '1')\n"
 
 
 def test_earlier_runs_that_are_lost_are_no_success_either(disk: Disk) -> None:
     cli = Cli(disk.root / "data")
-    assert cli("run", "-c", "x = 1").code == OK
+    assert cli("run", "-s", "box", "-c", "x = 1").code == OK
     disk.fill(room=4 << 20)
-    assert cli("run", "-c", BIG).code == NOT_SAVED
+    assert cli("run", "-s", "box", "-c", BIG).code == NOT_SAVED
     disk.free()
-    ended = cli("run", "-c", "x")
+    ended = cli("run", "-s", "box", "-c", "x")
     assert (ended.code, ended.out) == (NOT_SAVED, "1\n")
     assert "earlier runs of the context are gone" in ended.err
-    assert cli("run", "-c", "x").code == OK
+    assert cli("run", "-s", "box", "-c", "x").code == OK
 
 
 def test_a_disk_that_is_full_from_the_start(disk: Disk) -> None:
     cli = Cli(disk.root / "data")
-    assert cli("run", "-c", "x = 1").code == OK
+    assert cli("run", "-s", "box", "-c", "x = 1").code == OK
     disk.fill()
     for command in (
-        ("run", "-c", "x = 2"),
+        ("run", "-s", "box", "-c", "x = 2"),
         ("sandboxes", "create", "another"),
         ("files", "write", "f", __file__),
     ):
@@ -95,19 +95,19 @@ def test_a_disk_that_is_full_from_the_start(disk: Disk) -> None:
         assert f"the data directory is {disk.root / 'data'}" in ended.err
         assert f"mounted at {disk.root}, which has 0 B of 24.0 MiB left" in ended.err
     disk.free()
-    assert cli("run", "-c", "x").out == "1\n"
+    assert cli("run", "-s", "box", "-c", "x").out == "1\n"
 
 
 def test_a_data_directory_that_cannot_be_made(disk: Disk) -> None:
     disk.fill()
-    ended = Cli(disk.root / "data")("run", "-c", "1")
+    ended = Cli(disk.root / "data")("run", "-s", "box", "-c", "1")
     assert ended.code == REFUSED and "No space left" in ended.err
     assert f"mounted at {disk.root}, which has 0 B" in ended.err
 
 
 def test_a_session_says_what_it_loses(disk: Disk) -> None:
     cli = Cli(disk.root / "data")
-    assert cli("run", "-c", "x = 1").code == OK
+    assert cli("run", "-s", "box", "-c", "x = 1").code == OK
     disk.fill(room=4 << 20)
     ended = cli("repl", stdin=f"{BIG}\nx\n")
     assert ended.code == NOT_SAVED
@@ -126,13 +126,13 @@ def test_a_server_holds_what_it_could_not_save(disk: Disk) -> None:
     server = Server(disk.root / "data").start()
     try:
         cli = Cli(server.data)
-        assert cli("run", "-c", "x = 1").code == OK
+        assert cli("run", "-s", "box", "-c", "x = 1").code == OK
         disk.fill(room=4 << 20)
-        ended = cli("run", "-c", BIG)
+        ended = cli("run", "-s", "box", "-c", BIG)
         assert ended.code == NOT_SAVED
         assert "the server holds them, and saves them with the next run if it can" in ended.err
         disk.free()
-        ended = cli("run", "-c", "x")
+        ended = cli("run", "-s", "box", "-c", "x")
         assert (ended.code, ended.out, ended.err) == (OK, "2\n", "")
     finally:
         server.close()
@@ -140,7 +140,7 @@ def test_a_server_holds_what_it_could_not_save(disk: Disk) -> None:
 
 def test_a_workspace_run_that_cannot_be_saved_fails(disk: Disk, tmp_path: Path) -> None:
     cli = Cli(disk.root / "data")
-    assert cli("run", "-c", "1").code == OK
+    assert cli("run", "-s", "box", "-c", "1").code == OK
     project = tmp_path / "project"
     project.mkdir()
     (project / "a.py").write_text("import os\nbig = os.urandom(8_000_000)\nopen('out', 'w').write('1')\n")
