@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/use_future.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -38,15 +39,11 @@ Result<void> WriteKeyFile(const std::filesystem::path& path, const std::string& 
   return {};
 }
 
+// On an executor that never ends: the store's thread may still be within its post when the caller goes on.
 Result<void> CommitNow(store::Store& store, store::Transaction transaction) {
-  boost::asio::io_context io;
-  std::optional<Result<void>> done;
-  boost::asio::co_spawn(
-      io,
-      [&]() -> boost::asio::awaitable<void> { done = co_await store.Commit(std::move(transaction)); },
-      [](std::exception_ptr) {});
-  io.run();
-  return done ? *done : Error(ErrorCode::kInternal, "the commit did not end");
+  return boost::asio::co_spawn(boost::asio::system_executor(), store.Commit(std::move(transaction)),
+                               boost::asio::use_future)
+      .get();
 }
 
 std::int64_t NowMs() {
