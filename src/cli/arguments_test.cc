@@ -109,7 +109,7 @@ TEST(ParseArguments, TakesActionsOfTheGroups) {
   EXPECT_EQ(create.name, "n");
   EXPECT_TRUE(Parsed<ArtifactsArguments>({"artifacts", "list", "--all"}).historical);
   EXPECT_EQ(ExitCodeFor({"artifacts", "get"}), kExitUsage);
-  EXPECT_TRUE(Parsed<RunArguments>({"run", "-c", "1", "--promote"}).promote);
+  EXPECT_TRUE(Parsed<RunArguments>({"run", "-s", "box", "-c", "1", "--promote"}).promote);
   EXPECT_EQ(ExitCodeFor({"run", "-c", "1", "--full-output"}), kExitUsage);
   EXPECT_EQ(Parsed<FilesArguments>({"files", "list"}).path, "/workspace");
   EXPECT_EQ(ExitCodeFor({"contexts", "rollback", "main"}), kExitUsage);

@@ -31,7 +31,7 @@ TEST_F(AccountsTest, EveryRouteButAFewNamesAScope) {
     EXPECT_TRUE(route.pattern.starts_with("/v1/"));
     without += route.scope.empty();
   }
-  EXPECT_EQ(without, 3u);  // bindings, capabilities, the list of projects
+  EXPECT_EQ(without, 4u);  // bindings, engines, capabilities, the list of projects
 }
 
 TEST_F(AccountsTest, AMissingScopeIsNamed) {

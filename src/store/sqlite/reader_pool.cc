@@ -28,10 +28,8 @@ Result<ReaderPool::Lease> ReaderPool::Borrow() {
   Result<void> ready = opened.ok() ? opened.value()->Execute("PRAGMA query_only = 1")
                                    : Result<void>(opened.error());
   if (!ready.ok()) {
-    {
-      const std::lock_guard lock(mutex_);
-      --out_;
-    }
+    const std::lock_guard lock(mutex_);
+    --out_;
     returned_.notify_one();
     return std::move(ready).error();
   }
@@ -39,11 +37,10 @@ Result<ReaderPool::Lease> ReaderPool::Borrow() {
 }
 
 void ReaderPool::Return(std::unique_ptr<Database> database) {
-  {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(database));
-    --out_;
-  }
+  // Wakes before it unlocks: the pool may go as soon as its last connection is back.
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(database));
+  --out_;
   returned_.notify_one();
 }
 

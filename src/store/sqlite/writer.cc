@@ -50,10 +50,9 @@ Writer::~Writer() {
 }
 
 void Writer::Submit(Job job) {
-  {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(job));
-  }
+  // Wakes before it unlocks: once the job is done the writer may be destroyed, also before this returns.
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(job));
   wake_.notify_one();
 }
 
