@@ -5,10 +5,12 @@
     display(HTML("<b>bold</b>"))
 """
 
+from dormouse._charts import Chart, chart
 from dormouse._display import (
     HTML,
     JSON,
     SVG,
+    DisplayHandle,
     Image,
     Javascript,
     Latex,
@@ -22,6 +24,8 @@ from dormouse._display import (
 from dormouse._limits import Unsupported
 
 __all__ = [
+    "Chart",
+    "DisplayHandle",
     "HTML",
     "Image",
     "JSON",
@@ -32,6 +36,7 @@ __all__ = [
     "Pretty",
     "SVG",
     "Unsupported",
+    "chart",
     "clear_output",
     "display",
     "update_display",
