@@ -106,13 +106,29 @@ sub report {
     emit(2, Dormouse::Errors::describe($error, $cell));
   } else {
     my @values = Dormouse::Display::shown($cell->{code}, $result);
-    if (@values) {
-      my $bundle = eval { Dormouse::Display::bundle(@values) };
-      $bundle //= {'text/plain' => 'the result cannot be shown: ' . ($@ =~ s/ at .*//sr)};
-      emit(1, {data => $bundle, metadata => Dormouse::Display::metadata(@values), isResult => Dormouse::JSON::TRUE()});
-    }
+    show($cell, @values) if @values;
   }
   Dormouse::Host::flush();
+  return;
+}
+
+# The values' own methods may run here, and be stopped.
+sub show {
+  my ($cell, @values) = @_;
+  my $bundle = eval {
+    Dormouse::Host::arm(1);
+    my $made = Dormouse::Display::bundle(@values);
+    Dormouse::Host::arm(0);
+    $made;
+  };
+  my $failure = $@;
+  Dormouse::Host::arm(0);
+  if (!$bundle && $failure =~ /\Ainterrupted/) {
+    emit(2, Dormouse::Errors::describe($failure, $cell));
+    return;
+  }
+  $bundle //= {'text/plain' => 'the result cannot be shown: ' . ($failure =~ s/ at .*//sr)};
+  emit(1, {data => $bundle, metadata => Dormouse::Display::metadata(@values), isResult => Dormouse::JSON::TRUE()});
   return;
 }
 
