@@ -7,7 +7,7 @@ import { inspect } from "dormouse:inspect/inspect";
 import { errorHeader, errorStack } from "dormouse:inspect/errors";
 import { isError } from "dormouse:types";
 import { plainJson } from "dormouse:json";
-import { asTable, findTable, isFrame, resourceJson, tableHtml, tableText } from "dormouse:records";
+import { asTable, findTable, isFrame, kFewCells, resourceJson, tableHtml, tableText } from "dormouse:records";
 import { Chart } from "dormouse:charts/chart";
 import { chartOf, ownChart, specificationType } from "dormouse:charts/specifications";
 
@@ -68,11 +68,13 @@ function emitResult(value) {
 
 function emitValue(value, isResult, options) {
   const parts = [["text/plain", quote(textOf(value))]];
+  let forms = [];
   try {
-    parts.push(...moreForms(value));
+    forms = withIntrinsics(() => moreForms(value));
   } catch {
     // Then there is only the text.
   }
+  for (let i = 0; i < forms.length; i++) parts[parts.length] = forms[i];
   emitOutput(parts, isResult, options);
 }
 
@@ -84,12 +86,10 @@ function moreForms(value) {
   const mime = json !== undefined && !Array.isArray(value) ? specificationType(value) : undefined;
   if (mime !== undefined) return chartForms(value, mime, json);
   const forms = json === undefined ? [] : [["application/json", json]];
-  const table = findTable(value) ?? (isFrame(value) ? asTable(value, kFrameCells) : undefined);
+  const table = findTable(value) ?? (isFrame(value) ? asTable(value, kFewCells) : undefined);
   if (table !== undefined) forms.push(...tableForms(table));
   return forms;
 }
-
-const kFrameCells = 10_000;
 
 const tableForms = (table, orient) => [["text/html", quote(tableHtml(table))], [kTable, resourceJson(table, orient)]];
 

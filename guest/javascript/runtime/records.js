@@ -7,7 +7,7 @@ import { inspect } from "dormouse:inspect/inspect";
 import { width as widthOf } from "dormouse:inspect/strings";
 
 // Cells that are looked at and shown without being asked for, and at most.
-const kFewCells = 10_000;
+export const kFewCells = 10_000;
 const kMostCells = 200_000;
 const kMostRows = 1_000_000;
 const kText = { head: 40, tail: 10, width: 120, cell: 40 };
