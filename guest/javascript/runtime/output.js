@@ -16,9 +16,11 @@ const kMaxText = 1 << 20;
 
 const quote = (text) => stringify(toWellFormed(text));
 
-function clip(text) {
-  if (text.length <= kMaxText) return text;
-  return `${text.slice(0, kMaxText)}... ${text.length - kMaxText} more characters`;
+// The beginning and the end of a text that is too long; `show` writes each.
+function clip(text, show = (part) => part) {
+  const leftOut = text.length - kMaxText;
+  if (leftOut <= 0) return show(text);
+  return `${show(text.slice(0, kMaxText / 2))}\n... ${leftOut} characters left out ...\n${show(text.slice(-kMaxText / 2))}`;
 }
 
 // One output event. `parts` is a list of [mime, JSON text]; `options` are those of display().
@@ -46,7 +48,8 @@ export function safeInspect(value, options) {
 }
 
 function textOf(value) {
-  return clip(safeInspect(value, { maxStringLength: typeof value === "string" ? kMaxText : 10000 }));
+  if (typeof value === "string") return clip(value, (part) => safeInspect(part, { maxStringLength: kMaxText }));
+  return clip(safeInspect(value));
 }
 
 export function showResult(value) {

@@ -99,9 +99,12 @@ sub excerpt {
   return text($part) . "\n... " . ($size - $few) . " more";
 }
 
+# The beginning and the end of a text that is too long.
 sub cut {
   my ($text) = @_;
-  return length($text) > MAX_TEXT ? substr($text, 0, MAX_TEXT) . "\n..." : $text;
+  my ($size, $half) = (length $text, MAX_TEXT / 2);
+  return $text if $size <= MAX_TEXT;
+  return substr($text, 0, $half) . "\n... " . ($size - MAX_TEXT) . " characters left out ...\n" . substr $text, -$half;
 }
 
 # Several values are shown as the list that they are.
