@@ -9,7 +9,6 @@ import { width as widthOf } from "dormouse:inspect/strings";
 // Cells that are looked at and shown without being asked for, and at most.
 export const kFewCells = 10_000;
 const kMostCells = 200_000;
-const kMostRows = 1_000_000;
 const kText = { head: 40, tail: 10, width: 120, cell: 40 };
 const kHtml = { head: 150, tail: 50, cell: 500, columns: 200 };
 
@@ -39,19 +38,16 @@ function plainRecord(value) {
   return record;
 }
 
-// The table that an array of equal records plainly is: {names, rows, count}, where rows are the first of `count`; else
-// undefined. Runs no code of the program.
+// The table that an array of equal records plainly is, as far as its first rows tell: {names, rows, count}, where rows are
+// the first of `count`; else undefined. Runs no code of the program.
 export function findTable(value) {
-  if (className(value) !== "Array" || value.length === 0 || value.length > kMostRows) return undefined;
+  if (className(value) !== "Array" || value.length === 0) return undefined;
   const names = [...plainRecord(getOwnPropertyDescriptor(value, 0)?.value)?.keys() ?? []];
   if (names.length === 0 || names.length > 100) return undefined;
   const few = Math.max(Math.floor(kFewCells / names.length), 1);
   const rows = [];
-  for (let i = 0; i < value.length; i++) {
-    const item = getOwnPropertyDescriptor(value, i)?.value;
-    if (typeof item !== "object" || item === null || className(item) !== "Object") return undefined;
-    if (i >= few) continue;
-    const record = plainRecord(item);
+  for (let i = 0; i < value.length && i < few; i++) {
+    const record = plainRecord(getOwnPropertyDescriptor(value, i)?.value);
     if (record === undefined || record.size !== names.length || !names.every((name) => record.has(name))) return undefined;
     rows.push(names.map((name) => record.get(name)));
   }

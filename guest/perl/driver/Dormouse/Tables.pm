@@ -17,8 +17,8 @@ my %in_html = (head => 150, tail => 50, cell => 500, columns => 200);
 
 *characters = \&Dormouse::Errors::characters;
 
-# The table that an array of equal hashes plainly is: {names, rows, count}, where rows are the first of `count`; columns
-# are in the order of their names. undef if it is none.
+# The table that an array of equal hashes plainly is, as far as its first rows tell: {names, rows, count}, where rows are
+# the first of `count`; columns are in the order of their names. undef if it is none.
 sub find {
   my ($value) = @_;
   return undef if ref $value ne 'ARRAY' || !@$value || ref $value->[0] ne 'HASH' || tied @$value;
@@ -26,11 +26,9 @@ sub find {
   return undef if !@names || @names > 100;
   my $few = Dormouse::Scales::most(int(FEW_CELLS / @names), 1);
   my @rows;
-  for my $i (0 .. $#$value) {
+  for my $i (0 .. Dormouse::Scales::least($few, scalar @$value) - 1) {
     my $item = $value->[$i];
-    return undef if ref $item ne 'HASH';
-    next if $i >= $few;
-    return undef if keys %$item != @names || grep { !exists $item->{$_} || ref $item->{$_} } @names;
+    return undef if ref $item ne 'HASH' || keys %$item != @names || grep { !exists $item->{$_} || ref $item->{$_} } @names;
     push @rows, [@$item{@names}];
   }
   return {names => [map { characters($_) } @names], rows => \@rows, count => scalar @$value};

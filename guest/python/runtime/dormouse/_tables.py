@@ -72,9 +72,8 @@ def _of_columns(columns, limit):
 
 
 def find_table(value):
-    """The table that a list of equal records is, if it plainly is one; else None."""
-    kind = type(value)
-    if (kind is not list and kind is not tuple) or not value or len(value) > 1_000_000:
+    """The table that a list of equal records plainly is, as far as its first rows tell; else None."""
+    if type(value) is not list or not value:
         return None
     first = _record(value[0])
     if not first or len(first) > 100 or not all(type(name) is str for name in first):
@@ -82,11 +81,9 @@ def find_table(value):
     names, kind = list(first), type(value[0])
     few = max(FEW_CELLS // len(names), 1)
     rows = []
-    for item in value:
+    for item in value[:few]:
         if type(item) is not kind:
             return None
-        if len(rows) == few:
-            continue
         record = _record(item)
         if len(record) != len(names) or not all(name in record for name in names):
             return None

@@ -15,16 +15,15 @@ module Dormouse
     private_constant :Table, :FEW_CELLS, :MOST_CELLS, :TEXT, :HTML
 
     class << self
-      # The table that an array of equal records plainly is, if it is one.
+      # The table that an array of equal records plainly is, as far as its first rows tell.
       def find(value)
         return unless Array === value && value.class.equal?(Array) && !value.empty?
         first = record(value[0])
         return if first.nil? || first.empty? || first.size > 100 || !first.each_key.all? { |name| String === name || Symbol === name }
         few = [FEW_CELLS / first.size, 1].max
         rows = []
-        value.each_with_index do |item, i|
+        value.first(few).each do |item|
           return unless item.class.equal?(value[0].class)
-          next if i >= few
           cells = record(item)
           return unless cells.size == first.size && first.each_key.all? { |name| cells.key?(name) }
           row = first.each_key.map { |name| cells[name] }
