@@ -140,7 +140,9 @@ sub add_plain {
 # A hash that describes a chart: as it is, and drawn if it is understood.
 sub add_chart {
   my ($bundle, $type, $copy) = @_;
-  my $chart = Dormouse::Specifications::of($copy);
+  my ($count, $size) = (0, 0);
+  # Looking for members may make them.
+  my $chart = Dormouse::Specifications::of(plain_copy($copy, 0, \$count, \$size));
   my $drawn = $chart ? chart_bundle($chart) : {};
   %$bundle = (%$drawn, %$bundle, $type => $copy);
   return;

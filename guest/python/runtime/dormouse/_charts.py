@@ -12,7 +12,7 @@ import re
 
 from dormouse import _svg
 from dormouse._scales import linear_ticks, log_ticks, number_text, time_ms, time_text, time_ticks
-from dormouse._tables import as_table, is_mapping, is_sequence
+from dormouse._tables import as_table, is_frame, is_mapping, is_sequence
 
 MIME = "application/vnd.dormouse.chart.v1+json"
 MOST_POINTS = 20_000
@@ -77,11 +77,9 @@ def _from_table(table, x, y):
 
 def _series(data, x, y):
     """[(name, [(x, y), …]), …] of whatever form of data."""
-    table = as_table(data) if x is not None or y is not None or not (is_mapping(data) or is_sequence(data)) else None
-    if table is None and is_sequence(data) and len(data) and is_mapping(data[0]):
-        table = as_table(data)
-    if table is not None:
-        return _from_table(table, x, y)
+    has_records = is_sequence(data) and len(data) and is_mapping(data[0])
+    if x is not None or y is not None or has_records or is_frame(data):
+        return _from_table(as_table(data), x, y)
     if is_mapping(data) and not all(is_mapping(values) or is_sequence(values) for values in data.values()):
         return [("", _points(data))]
     if is_mapping(data):

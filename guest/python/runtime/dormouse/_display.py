@@ -347,6 +347,9 @@ class DisplayHandle:
     def __repr__(self):
         return f"<DisplayHandle display_id={self.display_id}>"
 
+    def _ipython_display_(self):
+        """As the value of a cell it shows nothing: what it stands for was shown."""
+
     def display(self, value, **options):
         display(value, display_id=self.display_id, **options)
 
