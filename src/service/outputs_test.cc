@@ -114,7 +114,7 @@ TEST(OutputMapper, MetadataAndDisplayIdAreOfTheOutputsTheyAreSaidOf) {
   const auto outputs = mapper.Map(R"({"data":{"text/plain":"t","application/json":1},"isResult":false,"displayId":"d","update":true,
       "metadata":{"application/json":{"width":3},"image/png":{"width":4},"height":5}})");
   EXPECT_EQ(outputs[0].metadata_json, R"({"height":5})");
-  EXPECT_EQ(outputs[1].metadata_json, R"({"height":5,"width":3})");
+  EXPECT_EQ(outputs[1].metadata_json, R"({"width":3,"height":5})");
   EXPECT_EQ(outputs[1].display_id, "d");
   EXPECT_TRUE(outputs[0].update && outputs[1].update);
   const std::string large = R"({"data":{"text/plain":"t"},"update":true,"metadata":{"a":")" + std::string(5'000, 'x') + R"("}})";
