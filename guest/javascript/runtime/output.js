@@ -187,7 +187,8 @@ function displayChart(value, options) {
 function formatted(format, value) {
   const mime = kFormats[format] ?? String(format);
   if (!mime.includes("/")) {
-    throw new TypeError(`display: '${mime}' is neither a MIME type nor a known format: ${Object.keys(kFormats).join(", ")}, data, chart`);
+    const known = Object.keys(kFormats).join(", ");
+    throw new TypeError(`display: '${mime}' is neither a MIME type nor a known format: ${known}, data, chart`);
   }
   if (mime === "text/plain" && typeof value !== "string") return { [mime]: textOf(value) };
   const bundle = { [mime]: value };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables: arrays of equal objects, as text, as HTML and as data.
 import { className } from "dormouse:native";
-import { getOwnPropertyDescriptor, getPrototypeOf, keys, toWellFormed } from "dormouse:primordials";
+import { dateGetTime, dateToISOString, getOwnPropertyDescriptor, getPrototypeOf, keys, toWellFormed } from "dormouse:primordials";
 import { escape } from "dormouse:charts/svg";
 import { inspect } from "dormouse:inspect/inspect";
 import { width as widthOf } from "dormouse:inspect/strings";
@@ -138,7 +138,7 @@ function cellText(cell, limit) {
   let text = "";
   if (typeof cell === "string") text = cell.slice(0, limit + 1);
   else if (typeof cell === "number") text = Number.isInteger(cell) ? `${cell}` : `${Number(cell.toPrecision(6))}`;
-  else if (className(cell) === "Date" && !Number.isNaN(Date.prototype.getTime.call(cell))) text = Date.prototype.toISOString.call(cell);
+  else if (className(cell) === "Date" && !Number.isNaN(dateGetTime(cell))) text = dateToISOString(cell);
   else if (cell !== undefined && cell !== null) text = inspect(cell, { depth: 0, breakLength: Infinity, maxStringLength: limit });
   text = text.replaceAll("\r", "\\r").replaceAll("\n", "\\n").replaceAll("\t", "\\t");
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;

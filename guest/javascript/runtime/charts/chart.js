@@ -15,7 +15,9 @@ const kKinds = {
   line: "line", scatter: "scatter", bar: "bar", pie: "pie", histogram: "histogram", hist: "histogram",
   box: "box_and_whisker", box_and_whisker: "box_and_whisker", heatmap: "heatmap",
 };
-const kOptions = ["x", "y", "title", "x_label", "y_label", "x_scale", "y_scale", "bins", "x_labels", "y_labels", "columns", "width", "height"];
+const kOptions = [
+  "x", "y", "title", "x_label", "y_label", "x_scale", "y_scale", "bins", "x_labels", "y_labels", "columns", "width", "height",
+];
 const kScales = ["linear", "log", "datetime", "categorical"];
 
 const isNumber = (value) => typeof value === "number" || typeof value === "bigint" || typeof value === "boolean";
@@ -191,7 +193,8 @@ function makeHeatmap(type, data, options) {
   const table = isMatrix ? undefined : asTable(data);
   const rows = (isMatrix ? Array.from(data) : table.rows).map((row) => Array.from(row));
   const width = most(rows.map((row) => row.length), 0);
-  const names = (given, count) => Array.from(given ?? { length: count }, (name, i) => textOf(placeOf(given ? name : i))).slice(0, count);
+  const names = (given, count) =>
+    Array.from(given ?? { length: count }, (name, i) => textOf(placeOf(given ? name : i))).slice(0, count);
   const x_tick_labels = names(options.x_labels ?? table?.names, width);
   const y_tick_labels = names(options.y_labels, rows.length);
   if (x_tick_labels.length < width || y_tick_labels.length < rows.length) {
@@ -257,7 +260,8 @@ function optionsOf(given) {
 function checkSize({ elements }) {
   const size = elements.reduce((sum, element) => sum + (element.points?.length || 1), 0);
   if (size > kMostPoints || (elements.length > kMostSeries && elements[0].points !== undefined)) {
-    throw new RangeError(`chart: ${size} points in ${elements.length} elements; the limit is ${kMostPoints} points, ${kMostSeries} series`);
+    const limit = `the limit is ${kMostPoints} points, ${kMostSeries} series`;
+    throw new RangeError(`chart: ${size} points in ${elements.length} elements; ${limit}`);
   }
 }
 
@@ -279,7 +283,9 @@ export function chart(kind, data, given) {
     }
   }
   const type = kKinds[kind];
-  if (type === undefined) throw new TypeError(`chart: unknown type '${String(kind)}'; known are ${Object.keys(kKinds).join(", ")}`);
+  if (type === undefined) {
+    throw new TypeError(`chart: unknown type '${String(kind)}'; known are ${Object.keys(kKinds).join(", ")}`);
+  }
   const spec = kMake[type](type, data, options);
   checkSize(spec);
   return new Chart(spec, options);

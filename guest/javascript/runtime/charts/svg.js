@@ -257,8 +257,8 @@ function drawPie(frame, chart) {
     if (angle >= 359.99) {
       frame.parts.push(`<circle cx="${px(middle)}" cy="${px(center)}" r="${px(radius)}" ${fill}/>`);
     } else if (angle > 0) {
-      const [from, to] = [start, end].map((at) =>
-        `${px(middle + radius * Math.cos(at * Math.PI / 180))} ${px(center + radius * Math.sin(at * Math.PI / 180))}`);
+      const [from, to] = [start, end].map((at) => at * Math.PI / 180).map((turn) =>
+        `${px(middle + radius * Math.cos(turn))} ${px(center + radius * Math.sin(turn))}`);
       const arc = `A${px(radius)} ${px(radius)} 0 ${angle > 180 ? 1 : 0} 1 ${to}`;
       frame.path(`M${px(middle)} ${px(center)}L${from}${arc}Z`, fill);
     }
@@ -323,8 +323,11 @@ function drawInto(parts, chart, width, height, columns) {
 
 // The SVG text of a chart's dictionary.
 export function draw(chart, width, height, columns = 2) {
-  const parts = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
-    'font-family="sans-serif" font-size="11" fill="#333">', `<rect x="0" y="0" width="${width}" height="${height}" fill="#fff"/>`];
+  const size = `width="${width}" height="${height}"`;
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11" ` +
+    `fill="#333"><rect x="0" y="0" ${size} fill="#fff"/>`,
+  ];
   drawInto(parts, chart, width, height, columns);
   return `${parts.join("")}</svg>`;
 }

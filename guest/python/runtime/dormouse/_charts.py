@@ -167,8 +167,8 @@ def _pie(kind, data, options):
 
 def _samples(data, options):
     """(name, sorted numbers) of each series that has any."""
-    series = _series(data, None if options["x"] is None else options["x"], options["y"])
-    samples = [(name, sorted(y for _, y in points if y is not None)) for name, points in series]
+    series = _series(data, options["x"], options["y"])
+    samples = [(name, sorted([y for _, y in points if y is not None])) for name, points in series]
     return [(name, numbers) for name, numbers in samples if numbers]
 
 
@@ -187,7 +187,7 @@ def _box(kind, data, options):
         inside = [number for number in numbers if first - reach <= number <= third + reach]
         elements.append({
             "label": name, "min": inside[0], "first_quartile": first, "median": median, "third_quartile": third,
-            "max": inside[-1], "outliers": [number for number in numbers if not first - reach <= number <= third + reach],
+            "max": inside[-1], "outliers": [number for number in numbers if number < inside[0] or number > inside[-1]],
         })  # fmt: skip
     return {"type": kind, "title": options["title"], **_labels(options), "elements": elements}
 
@@ -217,7 +217,8 @@ def _heatmap(kind, data, options):
     width = max(map(len, rows), default=0)
     columns = options["x_labels"] or (table.names if table else range(width))
     names = options["y_labels"] or range(len(rows))
-    columns, names = [_text(_place(name)) for name in columns][:width], [_text(_place(name)) for name in names][: len(rows)]
+    columns = [_text(_place(name)) for name in columns][:width]
+    names = [_text(_place(name)) for name in names][: len(rows)]
     if len(columns) < width or len(names) < len(rows):
         raise ValueError(f"chart: {len(rows)} rows of {width} need as many labels")
     elements = [
@@ -237,8 +238,11 @@ _BUILD = {
 }  # fmt: skip
 
 
-def _size(chart):
-    return sum(len(element.get("points", ())) or 1 for element in chart["elements"])
+def _check_size(elements):
+    size = sum(len(element.get("points", ())) or 1 for element in elements)
+    if size > MOST_POINTS or (len(elements) > MOST_SERIES and "points" in elements[0]):
+        limit = f"the limit is {MOST_POINTS} points, {MOST_SERIES} series"
+        raise ValueError(f"chart: {size} points in {len(elements)} elements; {limit}")
 
 
 def summary(chart):
@@ -249,9 +253,11 @@ def summary(chart):
     if kind == "superchart":
         return f"{title}: {'; '.join(map(summary, elements))}"
     if kind in ("line", "scatter"):
-        return title + ": " + ", ".join(f"{item['label'] or 'one series'} ({len(item['points'])} points)" for item in elements)
+        shown = [f"{item['label'] or 'one series'} ({len(item['points'])} points)" for item in elements]
+        return f"{title}: {', '.join(shown)}"
     if kind == "bar":
-        shown = [f"{item['label']}{' ' + item['group'] if item['group'] else ''} {_text(item['value'])}" for item in elements]
+        names = [f"{item['label']} {item['group']}" if item["group"] else item["label"] for item in elements]
+        shown = [f"{name} {_text(item['value'])}" for name, item in zip(names, elements)]
     elif kind == "pie":
         shown = [f"{item['label']} {_svg.px(item['angle'] / 3.6)}%" for item in elements]
     elif kind == "box":
@@ -301,7 +307,5 @@ def chart(kind, data=None, *, x=None, y=None, title=None, x_label=None, y_label=
     if kind not in _KINDS:
         raise ValueError(f"chart: unknown type {kind!r}; known are {', '.join(_KINDS)}")
     spec = _BUILD[_KINDS[kind]](_KINDS[kind], data, options)
-    size = _size(spec)
-    if size > MOST_POINTS or len(spec["elements"]) > (MOST_SERIES if "points" in (spec["elements"] or [{}])[0] else MOST_POINTS):
-        raise ValueError(f"chart: {size} points in {len(spec['elements'])} elements; the limit is {MOST_POINTS} points, {MOST_SERIES} series")
+    _check_size(spec["elements"])
     return Chart(spec, width or 640, height or 400)

@@ -274,7 +274,9 @@ def flush():
 
 def send(bundle, is_result, display_id=None, update=False):
     flush()
-    place = "" if display_id is None else f',"displayId":{encode_basestring(display_id)},"update":{"true" if update else "false"}'
+    place = ""
+    if display_id is not None:
+        place = f',"displayId":{encode_basestring(display_id)},"update":{"true" if update else "false"}'
     emit(
         EMIT_OUTPUT,
         f'{{"data":{_object(bundle.data)},"metadata":{_object(bundle.metadata)},'
@@ -317,7 +319,8 @@ def _formatted(value, format, orient):
         return _chart_bundle(value)
     mime = _FORMATS.get(format, format)
     if not isinstance(mime, str) or "/" not in mime:
-        raise ValueError(f"display: {format!r} is neither a MIME type nor a known format: {', '.join([*_FORMATS, 'data', 'chart'])}")
+        known = ", ".join([*_FORMATS, "data", "chart"])
+        raise ValueError(f"display: {format!r} is neither a MIME type nor a known format: {known}")
     try:
         bundle.data[mime] = json_text(value) if mime == "application/json" else _encode(mime, value)
     except _NotJson:
@@ -325,7 +328,8 @@ def _formatted(value, format, orient):
             raise TypeError(f"display: a {type(value).__name__} cannot be shown as {mime}") from None
         bundle.data[mime] = encode_basestring(safe_repr(value))
     if mime not in ("text/plain", "text/markdown", "text/latex"):
-        bundle.data["text/plain"] = encode_basestring(_label(mime, value) if mime != "application/json" else safe_repr(value))
+        label = safe_repr(value) if mime == "application/json" else _label(mime, value)
+        bundle.data["text/plain"] = encode_basestring(label)
     return bundle
 
 

@@ -63,16 +63,19 @@ def _log(low, high):
     ticks = log_ticks(low, high)
     first = math.log10(ticks[0][0])
     span = math.log10(ticks[-1][0]) - first
-    return _Axis(
-        lambda value: (math.log10(value) - first) / span, [((math.log10(at) - first) / span, text) for at, text in ticks]
-    )
+
+    def place(value):
+        return (math.log10(value) - first) / span
+
+    return _Axis(place, [(place(at), text) for at, text in ticks])
 
 
 def _times(low, high):
     if low == high:
         low, high = low - 1000, high + 1000
     span = high - low
-    return _Axis(lambda text: (time_ms(text) - low) / span, [((at - low) / span, text) for at, text in time_ticks(low, high)])
+    ticks = [((at - low) / span, text) for at, text in time_ticks(low, high)]
+    return _Axis(lambda text: (time_ms(text) - low) / span, ticks)
 
 
 def _bands(names):
@@ -169,8 +172,9 @@ class _Frame:
         if chart["x_label"]:
             picture.text((self.left + self.right) / 2, self.height - 10, short(chart["x_label"], 80))
         if chart["y_label"]:
-            middle = px((self.top + self.bottom) / 2)
-            picture.text(16, (self.top + self.bottom) / 2, short(chart["y_label"], 60), more=f' transform="rotate(-90 16 {middle})"')
+            middle = (self.top + self.bottom) / 2
+            turned = f' transform="rotate(-90 16 {px(middle)})"'
+            picture.text(16, middle, short(chart["y_label"], 60), more=turned)
 
 
 def _drawn(chart):
@@ -271,10 +275,8 @@ def _pie(frame, chart):
         if element["angle"] >= 359.99:
             frame.picture.add(f'<circle cx="{px(middle)}" cy="{px(center)}" r="{px(radius)}" {fill}/>')
         elif element["angle"] > 0:
-            corners = [
-                f"{px(middle + radius * math.cos(angle * math.pi / 180))} {px(center + radius * math.sin(angle * math.pi / 180))}"
-                for angle in (start, end)
-            ]
+            turns = [angle * math.pi / 180 for angle in (start, end)]
+            corners = [f"{px(middle + radius * math.cos(turn))} {px(center + radius * math.sin(turn))}" for turn in turns]
             arc = f"A{px(radius)} {px(radius)} 0 {1 if element['angle'] > 180 else 0} 1 {corners[1]}"
             frame.picture.path(f"M{px(middle)} {px(center)}L{corners[0]}{arc}Z", fill)
         start = end

@@ -96,7 +96,8 @@ def find_table(value):
 
 def is_frame(value):
     kind = type(value)
-    return hasattr(kind, "to_dict") and (hasattr(kind, "columns") or hasattr(value, "columns")) and not isinstance(value, type)
+    has_columns = hasattr(kind, "to_dict") and (hasattr(kind, "columns") or hasattr(value, "columns"))
+    return has_columns and not isinstance(value, type)
 
 
 def frame_table(value, limit=FEW_CELLS):
@@ -225,7 +226,8 @@ def table_text(table):
     if left_out:
         lines.insert(1 + len(before), f"… {left_out:,} more rows …")
     if left_out or shown < len(table.names):
-        lines.append(f"[{table.count:,} rows × {len(table.names):,} columns{f', {shown} shown' if shown < len(table.names) else ''}]")
+        some = f", {shown} shown" if shown < len(table.names) else ""
+        lines.append(f"[{table.count:,} rows × {len(table.names):,} columns{some}]")
     return "\n".join(lines)
 
 

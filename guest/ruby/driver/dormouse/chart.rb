@@ -80,7 +80,8 @@ module Dormouse
       def check_size(elements)
         size = elements.sum { |element| [element["points"]&.size || 1, 1].max }
         return if size <= MOST_POINTS && (elements.size <= MOST_SERIES || !elements[0]["points"])
-        raise ArgumentError, "chart: #{size} points in #{elements.size} elements; the limit is #{MOST_POINTS} points, #{MOST_SERIES} series"
+        limit = "the limit is #{MOST_POINTS} points, #{MOST_SERIES} series"
+        raise ArgumentError, "chart: #{size} points in #{elements.size} elements; #{limit}"
       end
 
       def superchart(charts, options)
@@ -113,7 +114,8 @@ module Dormouse
       def place(value)
         case value
         when Numeric then number(value)
-        when Time then value.strftime(value.subsec == 0 ? "%FT%T" : "%FT%T.%L") + (value.utc_offset == 0 ? "" : value.strftime("%:z"))
+        when Time
+          value.strftime("%FT%T#{".%L" if value.subsec != 0}#{"%:z" if value.utc_offset != 0}")
         when Date then value.strftime(value.instance_of?(Date) ? "%F" : "%FT%T")
         else value.to_s
         end
@@ -127,7 +129,8 @@ module Dormouse
       # What the values of one series say: pairs as they are, a hash's entries, or numbers by their position.
       def points(values)
         items = values.to_a
-        pairs = items.any? && items.all? { |item| Array === item && item.size == 2 } ? items : items.each_with_index.map { |y, x| [x, y] }
+        is_pairs = items.any? && items.all? { |item| Array === item && item.size == 2 }
+        pairs = is_pairs ? items : items.each_with_index.map { |y, x| [x, y] }
         pairs.map { |x, y| [place(x), number(y)] }
       end
 
@@ -207,13 +210,16 @@ module Dormouse
         values = points.map { |_, y| [y || 0, 0].max }
         total = values.inject(0, :+)
         total = 1 if total == 0
-        elements = points.each_with_index.map { |(x, _), i| {"label" => text(x), "angle" => values[i].fdiv(total) * 360, "radius" => 1} }
+        elements = points.zip(values).map do |(x, _), value|
+          {"label" => text(x), "angle" => value.fdiv(total) * 360, "radius" => 1}
+        end
         {"type" => type, "title" => options[:title], "elements" => elements}
       end
 
       # [name, sorted numbers] of each series that has any.
       def samples(data, options)
-        series(data, options).map { |name, points| [name, points.filter_map(&:last).sort] }.reject { |_, numbers| numbers.empty? }
+        samples = series(data, options).map { |name, points| [name, points.filter_map(&:last).sort] }
+        samples.reject { |_, numbers| numbers.empty? }
       end
 
       def quantile(numbers, share)
@@ -257,7 +263,8 @@ module Dormouse
         rows = table ? table.rows : data
         width = rows.map(&:size).max || 0
         names = ->(given, count) { (given || (0...count)).map { |name| text(place(name)) }.first(count) }
-        columns, lines = names[options[:x_labels] || table&.names, width], names[options[:y_labels], rows.size]
+        columns = names[options[:x_labels] || table&.names, width]
+        lines = names[options[:y_labels], rows.size]
         if columns.size < width || lines.size < rows.size
           raise ArgumentError, "chart: #{rows.size} rows of #{width} need as many labels"
         end
