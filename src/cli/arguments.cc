@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 #include "cli/quantities.h"
 
@@ -69,7 +70,7 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& flag, std::optional<std
       ->type_name(kind);
 }
 
-constexpr const char* kDurationExample = "a duration such as 30s, 500ms or 5m";
+constexpr const char* kDurationExample = "a duration above 0, such as 30s, 500ms or 5m";
 
 void AddTimeout(CLI::App& app, std::optional<std::int64_t>& target) {
   AddNumber(app, "--timeout", target, ParseDurationMs, "DURATION", kDurationExample,
@@ -198,10 +199,10 @@ void AddRun(CLI::App& app, Targets& targets) {
       ->add_option("-e,--env", targets.run_env, "Environment variable of this run; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  AddNumber(*command, "--fuel", run.fuel, ParseCount, "NUMBER", "a number",
+  AddNumber(*command, "--fuel", run.fuel, ParseCount, "NUMBER", "a whole number, 0 or more",
             "CPU budget in microseconds");
-  AddNumber(*command, "--memory", run.memory_bytes, ParseBytes, "SIZE", "a size such as 256M",
-            "Memory limit (256M, 1G)");
+  AddNumber(*command, "--memory", run.memory_bytes, ParseBytes, "SIZE", "a size above 0, such as 256M",
+            "Memory limit (128M, 512M)");
   command->add_flag("--promote", run.promote, "Keep pictures, pages and large data as artifacts");
   command->add_flag("--full-output", run.capture_full,
                     "With --promote: also keep all of standard output and error");
@@ -265,7 +266,7 @@ void AddSandboxes(CLI::App& app, Targets& targets) {
   group.Add("list", Action::kList, "List the sandboxes");
   CLI::App& create = group.Add("create", Action::kCreate, "Make a sandbox and print its id");
   AddText(create, "name", target.sandbox, "NAME", "Its name (default: none, only an id)");
-  AddNumber(create, "--ttl", target.ttl_ms, ParseDurationMs, "DURATION", "a duration such as 1h",
+  AddNumber(create, "--ttl", target.ttl_ms, ParseDurationMs, "DURATION", "a duration above 0, such as 1h",
             "Destroy it after this long (30m, 1h, 7d)");
   const auto add = [&](const char* name, Action action, const char* help) {
     AddText(group.Add(name, action, help), "sandbox", target.sandbox, "NAME", "A name or an id")
@@ -488,6 +489,16 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddEngines(app, targets);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // Of a word that is no command, the parser says only that a command is missing.
+    const std::vector<std::string> words = app.remaining(true);
+    if (words.empty() || words[0].starts_with('-')) {
+      app.exit(error);
+      return kExitUsage;
+    }
+    std::cerr << "there is no command \"" << words[0]
+              << "\" here\nRun with --help for more information.\n";
+    return kExitUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
