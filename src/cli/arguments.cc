@@ -156,6 +156,7 @@ struct Targets {
   ArtifactsArguments artifacts;
   WorkspaceRunsArguments workspace_runs;
   EnginesArguments engines;
+  PackagesArguments packages;
 };
 
 void AddCommon(CLI::App& app, CommonArguments& common) {
@@ -467,6 +468,30 @@ void AddEngines(CLI::App& app, Targets& targets) {
       });
 }
 
+void AddPackages(CLI::App& app, Targets& targets) {
+  using Action = PackagesArguments::Action;
+  PackagesArguments& target = targets.packages;
+  ActionGroup group(app, targets.arguments, target, "packages", "Packages that code can import",
+                    "New contexts of the language can import them; older ones go on with what they have.\n"
+                    "Only packages without code for a processor can be used. Python's are fetched\n"
+                    "with pip, JavaScript's (and TypeScript's) with npm.\n"
+                    "Examples:\n"
+                    "  dormouse packages add requests-oauthlib 'rich>=13'\n"
+                    "  dormouse packages add ./mine-1.0-py3-none-any.whl\n"
+                    "  dormouse packages add -l javascript lodash\n");
+  AddText(group.app(), "-l,--language", target.language, "NAME", "python, javascript or typescript")
+      ->capture_default_str();
+  group.Add("list", Action::kList, "List what is installed");
+  CLI::App& add = group.Add("add", Action::kAdd, "Install packages and what they need");
+  AddText(add, "packages", target.packages, "PACKAGE", "Names, with versions if wanted, or local files")
+      ->required();
+  AddText(add, "--from", target.from, "DIR", "Python: take packages from this directory only, from no index");
+  add.add_flag("--build", target.build, "Python: build source packages; runs their code on this machine");
+  AddText(group.Add("remove", Action::kRemove, "Remove packages"), "packages", target.packages,
+          "PACKAGE", "Names")
+      ->required();
+}
+
 }  // namespace
 
 std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
@@ -487,6 +512,7 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddArtifacts(app, targets);
   AddWorkspaceRuns(app, targets);
   AddEngines(app, targets);
+  AddPackages(app, targets);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {

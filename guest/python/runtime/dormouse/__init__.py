@@ -20,6 +20,7 @@ from dormouse._display import (
     update_display,
 )
 from dormouse._limits import Unsupported
+from dormouse._packages import install
 
 __all__ = [
     "HTML",
@@ -34,5 +35,6 @@ __all__ = [
     "Unsupported",
     "clear_output",
     "display",
+    "install",
     "update_display",
 ]
