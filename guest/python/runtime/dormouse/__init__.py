@@ -20,7 +20,7 @@ from dormouse._display import (
     update_display,
 )
 from dormouse._limits import Unsupported
-from dormouse._packages import install
+from dormouse._site import install
 
 __all__ = [
     "HTML",

@@ -12,7 +12,7 @@ from types import TracebackType
 from _dormouse import call_user, emit
 
 from dormouse._display import flush
-from dormouse._packages import missing_module_hint
+from dormouse._site import missing_module_hint
 from dormouse._text import cut
 
 EMIT_ERROR = 2

@@ -21,9 +21,9 @@ def boot():
 def _installed():
     """NAME VERSION of all packages that can be imported beside the standard library."""
     found = []
-    for directory in (OWN, INSTALLED):
+    for directory in sys.path:
         try:
-            names = os.listdir(directory)
+            names = os.listdir(directory) if directory.endswith("packages") else []
         except OSError:
             continue
         found += [name.removesuffix(".dist-info").replace("-", " ", 1) for name in names if name.endswith(".dist-info")]
