@@ -92,6 +92,8 @@ void RunPrinter::OnEvent(const json::object& event) {
   const std::string type = TextOf(event, "type");
   const json::value* const data = event.if_contains("data");
   if (data == nullptr) return;
+  const bool is_output = type == "output" && data->is_object();
+  PrintUnkept(is_output ? TextOf(data->get_object(), "format") : std::string());
   if (data->is_string()) {
     const std::string_view text = data->get_string();
     if (type == "stdout") WriteOut(text);
@@ -106,25 +108,44 @@ void RunPrinter::OnEvent(const json::object& event) {
   }
 }
 
+void RunPrinter::PrintUnkept(const std::string& next_format) {
+  if (unkept_.empty() || next_format == "svg" || next_format == "png" || next_format == "jpeg") return;
+  // The page that comes with data is a table, whose text was shown.
+  const bool is_table = unkept_ == "html" && (next_format == "json" || next_format == "data");
+  if (!is_table) {
+    WriteErr(Styled(Style::kDim, "[" + unkept_ + ": --promote keeps it as an artifact]") + "\n");
+  }
+  unkept_.clear();
+}
+
 void RunPrinter::PrintOutput(const json::object& output) {
   const std::string kind = TextOf(output, "kind");
   const std::string format = TextOf(output, "format");
   if (kind == "inline") {
     const json::value* const value = output.if_contains("value");
-    // One value may come in several formats, text first: a person wants to see it once.
-    const bool seen = text_shown_ && format != "text";
-    text_shown_ = format == "text";
+    // One value may come in several formats, text first: a person wants to see it once. What is text to read is shown
+    // as well, as its text form is often only its name.
+    const bool is_data = format == "json" || format == "data" || format == "chart";
+    const bool seen = text_shown_ && is_data;
+    if (!is_data) text_shown_ = true;
     if (value == nullptr || seen) return;
     WriteOut(EndingWithNewline(value->is_string() ? std::string(value->get_string())
                                                   : json::serialize(*value)));
+    if (output.contains("artifactId")) PrintArtifact(output);
   } else if (kind == "artifact") {
-    WriteErr(Styled(Style::kDim, "[artifact " + Cell(output, "artifactId") + " " + format + " " +
-                                     Cell(output, "sizeBytes") + " bytes]") +
-             "\n");
+    PrintArtifact(output);
+  } else if (Cell(output, "reason") == "requires_artifact_promotion") {
+    unkept_ += unkept_.empty() ? format : ", " + format;
   } else {
     WriteErr(Styled(Style::kDim, "[rejected " + format + ": " + Cell(output, "reason") + "]") +
              "\n");
   }
+}
+
+void RunPrinter::PrintArtifact(const json::object& output) {
+  WriteErr(Styled(Style::kDim, "[artifact " + Cell(output, "artifactId") + " " + TextOf(output, "format") +
+                                   " " + Cell(output, "sizeBytes") + " bytes]") +
+           "\n");
 }
 
 void RunPrinter::OnServerFailure(const json::object& error) {

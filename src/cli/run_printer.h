@@ -35,6 +35,9 @@ class RunPrinter {
 
  private:
   void PrintOutput(const boost::json::object& output);
+  // Names what was shown before and needs an artifact, unless what comes next belongs to it.
+  void PrintUnkept(const std::string& next_format);
+  void PrintArtifact(const boost::json::object& output);
   void OnServerFailure(const boost::json::object& error);
   void PrintResult(const boost::json::object& run);
   void PrintNotes(const boost::json::object& run);
@@ -46,7 +49,8 @@ class RunPrinter {
   std::optional<int> exit_code_;
   bool has_result_ = false;
   bool is_unsaved_ = false;
-  bool text_shown_ = false;  // by the output before
+  bool text_shown_ = false;  // by an output before
+  std::string unkept_;       // formats that would have become artifacts
 };
 
 // The exit code for a RunCodeResult. Success of code whose state was not saved, or that found

@@ -41,6 +41,23 @@ TEST(RunPrinter, AValueIsShownOnceInItsTextForm) {
   EXPECT_EQ(shown.out, "{'a': 1}\n");
 }
 
+TEST(RunPrinter, OfATableTheTextIsEnoughOfAChartItIsNot) {
+  const Shown table = Show(
+      {R"({"type":"output","data":{"kind":"inline","format":"text","value":"a b","isResult":true}})",
+       R"({"type":"output","data":{"kind":"rejected","format":"html","reason":"requires_artifact_promotion"}})",
+       R"({"type":"output","data":{"kind":"inline","format":"data","value":{"data":[]},"isResult":true}})",
+       R"({"type":"complete","data":{"status":"ok","state":"kept"}})"});
+  EXPECT_EQ(table.out, "a b\n");
+  EXPECT_EQ(table.err, "");
+  const Shown chart = Show(
+      {R"({"type":"output","data":{"kind":"inline","format":"text","value":"pie chart","isResult":true}})",
+       R"({"type":"output","data":{"kind":"inline","format":"chart","value":{},"isResult":true}})",
+       R"({"type":"output","data":{"kind":"rejected","format":"svg","reason":"requires_artifact_promotion"}})",
+       R"({"type":"complete","data":{"status":"ok","state":"kept"}})"});
+  EXPECT_EQ(chart.out, "pie chart\n");
+  EXPECT_EQ(chart.err, "[svg: --promote keeps it as an artifact]\n");
+}
+
 TEST(RunPrinter, ArtifactsAreNamed) {
   const Shown shown = Show(
       {R"({"type":"output","data":{"kind":"artifact","format":"png","artifactId":"art_1","sizeBytes":7}})",

@@ -79,7 +79,9 @@ void Write(JsonWriter& json, const service::CodeOutput& output) {
     case service::CodeOutput::Kind::kInline:
       json.Field("kind", "inline").Field("format", output.format);
       json.Key("value").Raw(output.value_json);
-      if (output.truncated) json.Field("truncated", true);
+      if (output.format == "chart") json.Field("contentType", output.content_type);
+      if (output.truncated) json.Field("truncated", true).Field("sizeBytes", output.size_bytes);
+      if (!output.artifact_id.empty()) json.Field("artifactId", output.artifact_id);
       break;
     case service::CodeOutput::Kind::kArtifact:
       json.Field("kind", "artifact").Field("format", output.format);
@@ -93,6 +95,9 @@ void Write(JsonWriter& json, const service::CodeOutput& output) {
       if (output.size_bytes > 0) json.Field("sizeBytes", output.size_bytes);
       break;
   }
+  if (!output.metadata_json.empty()) json.Key("metadata").Raw(output.metadata_json);
+  if (!output.display_id.empty()) json.Field("displayId", output.display_id);
+  if (output.update) json.Field("update", true);
   json.Field("isResult", output.is_result).EndObject();
 }
 

@@ -229,10 +229,10 @@ void ServiceImpl::WithdrawArtifacts(const RunJob& job, RunResult& result) {
   result.stdout_artifact_id.clear();
   result.stderr_artifact_id.clear();
   for (CodeOutput& output : result.outputs) {
+    output.artifact_id.clear();
     if (output.kind != CodeOutput::Kind::kArtifact) continue;
     output.kind = CodeOutput::Kind::kRejected;
     output.reason = "not_saved";
-    output.artifact_id.clear();
   }
 }
 

@@ -20,6 +20,8 @@ namespace json = boost::json;
 constexpr std::size_t kMaxJsonDepth = 128;
 constexpr std::size_t kMaxBundleTypes = 32;
 constexpr std::size_t kMaxMimeBytes = 128;
+constexpr std::size_t kMaxMetadataBytes = 4096;
+constexpr std::size_t kMaxDisplayIdBytes = 128;
 constexpr std::size_t kMaxErrorNameBytes = 256;
 constexpr std::size_t kMaxMessageBytes = 64u << 10;
 constexpr std::size_t kMaxTracebackLines = 400;
@@ -55,12 +57,15 @@ constexpr KnownFormat kKnownFormats[] = {
     {"image/jpeg", {"jpeg", Shape::kArtifact, 9}},
 };
 
+constexpr std::string_view kCharts[] = {"application/vnd.dormouse.chart", "application/vnd.vega",
+                                        "application/vnd.plotly"};
+
 Format FormatOf(std::string_view mime) {
   for (const KnownFormat& known : kKnownFormats) {
     if (known.mime == mime) return known.format;
   }
-  if (mime.starts_with("application/vnd.vega") || mime.starts_with("application/vnd.plotly")) {
-    return {"chart", Shape::kJson, 6};
+  for (const std::string_view chart : kCharts) {
+    if (mime.starts_with(chart)) return {"chart", Shape::kJson, 6};
   }
   return {{}, Shape::kUnsupported, 10};
 }
@@ -110,6 +115,45 @@ std::string TextField(const json::object& object, std::string_view key, std::siz
   return std::string(Utf8Prefix(View(value->get_string()), limit));
 }
 
+// As for a stream: its first and its last half, with a line between them that tells how much is missing.
+std::string CutText(std::string_view text, std::uint64_t limit_bytes) {
+  constexpr std::size_t kLineBytes = 64;
+  if (text.size() <= limit_bytes) return std::string(text);
+  const std::size_t room = limit_bytes - std::min<std::uint64_t>(limit_bytes, kLineBytes);
+  const std::string_view head = Utf8Prefix(text, room / 2);
+  const std::string_view tail = Utf8Suffix(text, room - room / 2);
+  if (head.empty()) return {};
+  const std::size_t dropped = text.size() - head.size() - tail.size();
+  std::string cut(head);
+  cut.append("\n[... ").append(std::to_string(dropped)).append(" bytes left out ...]\n").append(tail);
+  return cut;
+}
+
+// What a display says of one of its types: what is named by the type, and what is said of all of them.
+std::string MetadataOf(const json::object& display, std::string_view mime) {
+  const json::value* all = display.if_contains("metadata");
+  if (all == nullptr || !all->is_object()) return {};
+  json::object own;
+  for (const json::key_value_pair& item : all->get_object()) {
+    if (item.key() == mime && item.value().is_object()) {
+      for (const json::key_value_pair& member : item.value().get_object()) {
+        own[member.key()] = member.value();
+      }
+    } else if (item.key().find('/') == json::string_view::npos) {
+      own.insert(item);
+    }
+  }
+  std::string text = own.empty() ? std::string() : json::serialize(own);
+  return text.size() <= kMaxMetadataBytes ? text : std::string();
+}
+
+// What the outputs of one display have in common.
+void AddOrigin(const json::object& display, CodeOutput& output) {
+  output.display_id = TextField(display, "displayId", kMaxDisplayIdBytes);
+  const json::value* update = display.if_contains("update");
+  output.update = !output.display_id.empty() && update != nullptr && update->is_bool() && update->get_bool();
+}
+
 std::optional<std::int64_t> IntField(const json::object& object, std::string_view key) {
   const json::value* value = object.if_contains({key.data(), key.size()});
   if (value == nullptr) return std::nullopt;
@@ -148,11 +192,14 @@ std::vector<CodeOutput> OutputMapper::Map(std::string_view text) {
       if (!written) written = JsonMembersOf(JsonMember(JsonMembersOf(text), "data"));
       raw = JsonMember(*written, item->key());
     }
-    Add(MapOne(item->key(), &item->value(), raw, is_result), outputs);
+    CodeOutput output = MapOne(item->key(), &item->value(), raw, is_result);
+    if (output.kind != CodeOutput::Kind::kRejected) output.metadata_json = MetadataOf(*object, item->key());
+    Add(std::move(output), outputs);
   }
   if (const json::value* left_out = object->if_contains("tooLarge")) {
     AddLeftOut(left_out, is_result, outputs);
   }
+  for (CodeOutput& output : outputs) AddOrigin(*object, output);
   return outputs;
 }
 
@@ -177,6 +224,10 @@ void OutputMapper::Add(CodeOutput output, std::vector<CodeOutput>& outputs) {
   outputs.push_back(std::move(output));
 }
 
+std::uint64_t OutputMapper::AllowedBytes() const {
+  return std::min(limits_.output_bytes, limits_.run_bytes - std::min(limits_.run_bytes, used_bytes_));
+}
+
 CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, std::string_view written,
                                 bool is_result) {
   const json::value& value = *static_cast<const json::value*>(opaque);
@@ -184,34 +235,47 @@ CodeOutput OutputMapper::MapOne(std::string_view mime, const void* opaque, std::
   if (format.shape == Shape::kUnsupported) return Rejected(mime, "unsupported_format", is_result);
   if (format.shape == Shape::kArtifact) return PromoteMedia(format.name, mime, opaque, is_result);
   CodeOutput output;
-  output.format = format.name;
-  output.is_result = is_result;
-  output.content_type = mime;
-  const std::uint64_t allowed =
-      std::min(limits_.output_bytes, limits_.run_bytes - std::min(limits_.run_bytes, used_bytes_));
   if (format.shape == Shape::kText) {
     if (!value.is_string()) return Rejected(format.name, "unsupported_format", is_result);
-    const std::string_view whole = View(value.get_string());
-    std::string_view kept = Utf8Prefix(whole, allowed);
-    output.value_json = ToText(json::string(kept.data(), kept.size()));
-    // Escapes can make the JSON longer than the text; six times is the worst.
-    if (output.value_json.size() > allowed + 2) {
-      kept = Utf8Prefix(kept, allowed / 6);
-      output.value_json = ToText(json::string(kept.data(), kept.size()));
-    }
-    output.truncated = kept.size() < whole.size();
-    output.size_bytes = whole.size();
-    if (kept.empty() && !whole.empty()) return Rejected(format.name, "output_too_large", is_result);
+    output = MapText(format.name, mime, View(value.get_string()));
+    if (output.value_json.empty()) return Rejected(format.name, "output_too_large", is_result);
   } else {
     // A key that was written with escapes is not found; its value loses no more than digits.
     output.value_json = written.empty() ? ToText(value) : Compact(written);
     output.size_bytes = output.value_json.size();
-    if (output.value_json.size() > allowed) {
+    if (output.value_json.size() > AllowedBytes()) {
       if (promotion_ == Promotion::kOff) return Rejected(format.name, "output_too_large", is_result);
       return Promote(format.name, mime, output.value_json, false, is_result);
     }
   }
+  output.format = format.name;
+  output.is_result = is_result;
+  output.content_type = mime;
   used_bytes_ += output.value_json.size();
+  return output;
+}
+
+CodeOutput OutputMapper::MapText(std::string_view format, std::string_view mime, std::string_view text) {
+  const std::uint64_t allowed = AllowedBytes();
+  CodeOutput output;
+  output.size_bytes = text.size();
+  std::string kept = CutText(text, allowed);
+  output.value_json = ToText(json::string(kept));
+  // Escapes can make the JSON longer than the text; six times is the worst.
+  if (output.value_json.size() > allowed + 2) {
+    kept = CutText(text, allowed / 6);
+    output.value_json = ToText(json::string(kept));
+  }
+  if (kept.empty() && !text.empty()) output.value_json.clear();
+  output.truncated = kept.size() != text.size() || kept != text;
+  if (!output.truncated || output.value_json.empty()) return output;
+  if (promotion_ != Promotion::kOn || !promoter_->WantsFullText() || count_ == limits_.outputs) return output;
+  PromotedOutput whole;
+  whole.number = count_ + 1;
+  whole.content_type = mime;
+  whole.extension = format == "markdown" ? "md" : format == "latex" ? "tex" : "txt";
+  whole.bytes = text;
+  output.artifact_id = promoter_->Keep(whole).artifact_id;
   return output;
 }
 

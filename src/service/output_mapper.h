@@ -2,7 +2,7 @@
 // OutputMapper: turns what a guest displays (docs/engine-abi.md §3, kind 1) into the outputs of a run.
 //
 // A bundle of several types becomes one output per type, text first. Inline: text, markdown, latex, json, data, chart, as
-// far as the limits go; text is cut, the others are rejected when they are too large. Images and HTML need an artifact.
+// far as the limits go; text loses its middle, the others are rejected when they are too large. Images and HTML need an artifact.
 // With a promoter these become artifacts, if their bytes are what their type says, and so does JSON that is too large.
 // Everything is hostile: what does not decode becomes a rejected output, never an error of the run.
 #pragma once
@@ -39,6 +39,8 @@ class OutputPromoter {
     std::string reason;  // why not; empty if it was kept
   };
   virtual Kept Keep(const PromotedOutput& output) = 0;
+  // Whether texts that are too long to be inline are to be kept as a whole.
+  virtual bool WantsFullText() const { return false; }
 };
 
 enum class Promotion {
@@ -63,11 +65,15 @@ class OutputMapper {
   // `bytes` is what the artifact holds.
   CodeOutput Promote(std::string_view format, std::string_view mime, std::string_view bytes,
                      bool is_active, bool is_result);
+  // A text, or its beginning and its end.
+  CodeOutput MapText(std::string_view format, std::string_view mime, std::string_view text);
   // A picture or a page: checks that it is one.
   CodeOutput PromoteMedia(std::string_view format, std::string_view mime, const void* value,
                           bool is_result);
   // The types of a display that the worker left out because they were too large (engine-abi.md §3).
   void AddLeftOut(const void* types, bool is_result, std::vector<CodeOutput>& outputs);
+  // What an inline value may take.
+  std::uint64_t AllowedBytes() const;
   // Adds `output` if the run may have one more.
   void Add(CodeOutput output, std::vector<CodeOutput>& outputs);
 

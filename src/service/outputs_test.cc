@@ -99,6 +99,30 @@ TEST(OutputMapper, LongTextIsCutAndLongJsonRejected) {
   EXPECT_TRUE(escaped[0].truncated);
 }
 
+TEST(OutputMapper, LongTextKeepsItsEndsAndSaysWhatIsMissing) {
+  OutputMapper mapper(kLimits);
+  const std::string text = std::string(1'000, 'a') + std::string(1'000, 'z');
+  const CodeOutput output = mapper.Map(R"({"data":{"text/plain":")" + text + R"("}})")[0];
+  const std::string shown(boost::json::parse(output.value_json).as_string());
+  EXPECT_TRUE(shown.starts_with("aaa") && shown.ends_with("zzz"));
+  EXPECT_NE(shown.find("a\n[... 1064 bytes left out ...]\nz"), std::string::npos) << shown;
+  EXPECT_EQ(output.size_bytes, 2'000u);
+}
+
+TEST(OutputMapper, MetadataAndDisplayIdAreOfTheOutputsTheyAreSaidOf) {
+  OutputMapper mapper(kLimits);
+  const auto outputs = mapper.Map(R"({"data":{"text/plain":"t","application/json":1},"isResult":false,"displayId":"d","update":true,
+      "metadata":{"application/json":{"width":3},"image/png":{"width":4},"height":5}})");
+  EXPECT_EQ(outputs[0].metadata_json, R"({"height":5})");
+  EXPECT_EQ(outputs[1].metadata_json, R"({"width":3,"height":5})");
+  EXPECT_EQ(outputs[1].display_id, "d");
+  EXPECT_TRUE(outputs[0].update && outputs[1].update);
+  const std::string large = R"({"data":{"text/plain":"t"},"update":true,"metadata":{"a":")" + std::string(5'000, 'x') + R"("}})";
+  const CodeOutput plain = mapper.Map(large)[0];
+  EXPECT_EQ(plain.metadata_json, "") << "too large";
+  EXPECT_FALSE(plain.update) << "of what?";
+}
+
 TEST(OutputMapper, RunHasAnInlineBudgetAndACountOfOutputs) {
   OutputMapper mapper(kLimits);
   const std::string json = R"({"data":{"application/json":")" + std::string(900, 'x') + R"("}})";

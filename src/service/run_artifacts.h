@@ -32,8 +32,9 @@ class RunArtifacts final : public OutputPromoter {
                std::shared_ptr<SandboxState> sandbox, Origin origin);
 
   Kept Keep(const PromotedOutput& output) override;
+  bool WantsFullText() const override { return out_.has_value(); }
 
-  // Standard output and error, as the guest wrote them.
+  // Standard output and error, as the guest wrote them, and texts that are displayed.
   void CaptureStreams();
   void OnStdout(std::string_view bytes) { if (out_) out_->Append(bytes); }
   void OnStderr(std::string_view bytes) { if (err_) err_->Append(bytes); }

@@ -35,7 +35,7 @@ void RunEvents::OnStderr(std::string_view bytes) {
 
 void RunEvents::OnOutput(std::string_view json) {
   for (CodeOutput& output : mapper_.Map(json)) {
-    if (output.kind == CodeOutput::Kind::kArtifact) holding_ = true;
+    if (!output.artifact_id.empty()) holding_ = true;
     if (!holding_) {
       if (listener_) listener_->OnOutput(output);
       ++delivered_;

@@ -297,13 +297,16 @@ struct CodeOutput {
   Kind kind = Kind::kInline;
   std::string format;      // text, markdown, json, data, chart, latex, png, jpeg, svg, html, or a MIME type if rejected
   std::string value_json;  // inline: the value as JSON text
-  bool truncated = false;
+  bool truncated = false;  // text: `size_bytes` says how long the whole is, `artifact_id` where it is, if it was kept
   bool is_result = false;  // the last expression, not a display call
   std::string reason;      // rejected: output_too_large, requires_artifact_promotion, unsupported_format, …
   std::string artifact_id;
   std::string content_type;
   std::uint64_t size_bytes = 0;
   bool active_content = false;  // artifact: a browser would run what is in it
+  std::string metadata_json;    // an object as JSON text (width, height, …); may be empty
+  std::string display_id;       // of an output that may be shown anew; may be empty
+  bool update = false;          // stands for the outputs before it that have its display_id
 };
 
 struct CodeError {

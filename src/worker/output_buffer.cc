@@ -43,6 +43,7 @@ std::string TooLargeError(std::size_t bytes) {
 // A display that is too large to pass on, without the parts that make it so; their types are named in its `tooLarge`.
 std::string WithoutLargeParts(std::string_view json) {
   constexpr std::size_t kLargePart = 1u << 20;
+  constexpr std::size_t kSmallPart = 1024;
   constexpr std::size_t kMaxParts = 8;
   const JsonMembers bundle = JsonMembersOf(json);
   std::string data, too_large;
@@ -55,9 +56,12 @@ std::string WithoutLargeParts(std::string_view json) {
     list.append("\"").append(mime).append("\"");
     if (fits) list.append(":").append(value);
   }
-  const bool is_result = JsonMember(bundle, "isResult") == "true";
-  return "{\"data\":{" + data + "},\"tooLarge\":[" + too_large +
-         "],\"isResult\":" + (is_result ? "true}" : "false}");
+  std::string rest;
+  for (const std::string_view name : {"isResult", "displayId", "update"}) {
+    const std::string_view value = JsonMember(bundle, name);
+    if (!value.empty() && value.size() <= kSmallPart) rest.append(",\"").append(name).append("\":").append(value);
+  }
+  return "{\"data\":{" + data + "},\"tooLarge\":[" + too_large + "]" + rest + "}";
 }
 
 }  // namespace

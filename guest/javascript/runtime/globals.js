@@ -4,6 +4,7 @@ import { compareStrings } from "dormouse:collation";
 import { console } from "dormouse:console";
 import { Buffer } from "node:buffer";
 import { readInput, process } from "dormouse:process";
+import { chart } from "dormouse:charts/chart";
 import { display } from "dormouse:output";
 import { cellScope } from "dormouse:modules";
 import * as timers from "dormouse:timers";
@@ -113,7 +114,7 @@ export function installGlobals() {
     console, process, Buffer, global: globalThis, setTimeout, setInterval, setImmediate, clearTimeout, clearInterval,
     clearImmediate, structuredClone, TextEncoder, TextDecoder, URL, URLSearchParams, AbortController, AbortSignal,
     Event, EventTarget, CustomEvent, Blob, File, performance, crypto, Crypto, SubtleCrypto, Atomics, prompt, alert, confirm,
-    display, fetch, Intl, require, module, exports: module.exports,
+    display, chart, fetch, Intl, require, module, exports: module.exports,
     __filename: "/workspace/[cell]", __dirname: "/workspace",
   };
   for (const name of Object.keys(names)) Object.defineProperty(globalThis, name, hidden(names[name]));

@@ -7,22 +7,30 @@ import { inspect } from "dormouse:inspect/inspect";
 import { errorHeader, errorStack } from "dormouse:inspect/errors";
 import { isError } from "dormouse:types";
 import { plainJson } from "dormouse:json";
+import { asTable, findTable, isFrame, kFewCells, resourceJson, tableHtml, tableText } from "dormouse:records";
+import { Chart } from "dormouse:charts/chart";
+import { chartOf, ownChart, specificationType } from "dormouse:charts/specifications";
 
 const { stringify } = JSON;
 const kMaxText = 1 << 20;
 
 const quote = (text) => stringify(toWellFormed(text));
 
-function clip(text) {
-  if (text.length <= kMaxText) return text;
-  return `${text.slice(0, kMaxText)}... ${text.length - kMaxText} more characters`;
+// The beginning and the end of a text that is too long; `show` writes each.
+function clip(text, show = (part) => part) {
+  const leftOut = text.length - kMaxText;
+  if (leftOut <= 0) return show(text);
+  return `${show(text.slice(0, kMaxText / 2))}\n... ${leftOut} characters left out ...\n${show(text.slice(-kMaxText / 2))}`;
 }
 
-// One output event. `parts` is a list of [mime, JSON text].
-function emitOutput(parts, isResult, metadata = "{}") {
+// One output event. `parts` is a list of [mime, JSON text]; `options` are those of display().
+function emitOutput(parts, isResult, options) {
   let data = "";
   for (let i = 0; i < parts.length; i++) data += `${i === 0 ? "" : ","}${quote(parts[i][0])}:${parts[i][1]}`;
-  emit(1, `{"data":{${data}},"metadata":${metadata},"isResult":${isResult}}`);
+  const metadata = options?.metadata === undefined ? "{}" : plainJson(options.metadata) ?? "{}";
+  const id = options?.displayId === undefined ? ""
+    : `,"displayId":${quote(`${options.displayId}`)},"update":${options.update === true}`;
+  emit(1, `{"data":{${data}},"metadata":${metadata},"isResult":${isResult}${id}}`);
 }
 
 export function safeInspect(value, options) {
@@ -40,7 +48,8 @@ export function safeInspect(value, options) {
 }
 
 function textOf(value) {
-  return clip(safeInspect(value, { maxStringLength: typeof value === "string" ? kMaxText : 10000 }));
+  if (typeof value === "string") return clip(value, (part) => safeInspect(part, { maxStringLength: kMaxText }));
+  return clip(safeInspect(value));
 }
 
 export function showResult(value) {
@@ -60,16 +69,37 @@ function emitResult(value) {
   emitValue(value, true);
 }
 
-function emitValue(value, isResult, metadata) {
+function emitValue(value, isResult, options) {
   const parts = [["text/plain", quote(textOf(value))]];
-  let json;
+  let forms = [];
   try {
-    json = plainJson(value);
+    forms = withIntrinsics(() => moreForms(value));
   } catch {
     // Then there is only the text.
   }
-  if (json !== undefined) parts.push(["application/json", json]);
-  emitOutput(parts, isResult, metadata === undefined ? "{}" : plainJson(metadata) ?? "{}");
+  for (let i = 0; i < forms.length; i++) parts[parts.length] = forms[i];
+  emitOutput(parts, isResult, options);
+}
+
+const kTable = "application/vnd.dataresource+json";
+
+// Beside the text: JSON, and what an array of records, a data frame or an object that describes a chart is.
+function moreForms(value) {
+  const json = plainJson(value);
+  const mime = json !== undefined && !Array.isArray(value) ? specificationType(value) : undefined;
+  if (mime !== undefined) return chartForms(value, mime, json);
+  const forms = json === undefined ? [] : [["application/json", json]];
+  const table = findTable(value) ?? (isFrame(value) ? asTable(value, kFewCells) : undefined);
+  if (table !== undefined) forms.push(...tableForms(table));
+  return forms;
+}
+
+const tableForms = (table, orient) => [["text/html", quote(tableHtml(table))], [kTable, resourceJson(table, orient)]];
+
+// An object that describes a chart: as it is, and drawn if it is understood.
+function chartForms(value, mime, json) {
+  const chart = chartOf(value);
+  return [[mime, json], ...chart === undefined ? [] : partsOf(chart[kDisplay]()).slice(1)];
 }
 
 // An object may say how it is displayed, by Symbol.for("Jupyter.display") as in Deno.
@@ -102,11 +132,13 @@ function bundleValue(mime, value) {
   return quote(typeof value === "string" ? value : String(value));
 }
 
-function emitBundle(bundle, isResult, value, metadata) {
-  const parts = [];
-  for (const mime of Object.keys(bundle)) parts.push([mime, bundleValue(mime, bundle[mime])]);
+const partsOf = (bundle) => Object.keys(bundle).map((mime) => [mime, bundleValue(mime, bundle[mime])]);
+
+function emitBundle(bundle, isResult, value, options) {
+  const parts = partsOf(bundle);
   if (!("text/plain" in bundle)) parts.unshift(["text/plain", quote(textOf(value))]);
-  emitOutput(parts, isResult, metadata === undefined ? "{}" : plainJson(metadata) ?? "{}");
+  const size = value instanceof Chart ? { "image/svg+xml": { width: value.width, height: value.height } } : {};
+  emitOutput(parts, isResult, { ...options, metadata: { ...size, ...options?.metadata } });
 }
 
 const kFormats = {
@@ -117,36 +149,59 @@ const kFormats = {
   javascript: "text/javascript", csv: "text/csv",
 };
 
-// display(value, {format, raw, metadata}): format is a MIME type or a short name of one; raw says
-// that the value is a bundle {mime: data} itself.
+// display(value, {format, raw, metadata, displayId, update, orient}): format is data, chart, a MIME type or a short name
+// of one; raw says that the value is a bundle {mime: data} itself. With a displayId the output may be shown anew: what
+// comes later under the same id, with update: true, stands for it.
 export function display(value, options = {}) {
-  const { format, raw, metadata } = options ?? {};
+  options = typeof options === "string" ? { format: options } : { ...options };
+  if (options.displayId === undefined) options.displayId = options.display_id;
+  const { format, raw } = options;
   if (raw === true) {
-    emitBundle(value, false, value, metadata);
+    emitBundle(value, false, value, options);
+  } else if (format === "data" || format === "table") {
+    const table = asTable(value);
+    emitOutput([["text/plain", quote(tableText(table))], ...tableForms(table, options.orient)], false, options);
+  } else if (format === "chart") {
+    displayChart(value, options);
   } else if (format !== undefined) {
-    const mime = kFormats[format] ?? String(format);
-    const bundle = { [mime]: value };
-    if (mime !== "text/plain") bundle["text/plain"] = plainLabel(mime, value);
-    emitBundle(bundle, false, value, metadata);
+    emitBundle(formatted(format, value), false, value, options);
   } else {
     const bundle = mimeBundle(value);
-    if (bundle !== undefined) {
-      emitBundle(bundle, false, value, metadata);
-    } else {
-      emitValue(value, false, metadata);
-    }
+    if (bundle !== undefined) emitBundle(bundle, false, value, options);
+    else emitValue(value, false, options);
   }
 }
 
-function plainLabel(mime, value) {
-  if (typeof value === "string" && /^text\//.test(mime)) return value;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-    return `<${mime}, ${value.byteLength} bytes>`;
+function displayChart(value, options) {
+  const json = value instanceof Chart ? undefined : plainJson(value);
+  const mime = json === undefined ? undefined : specificationType(value);
+  if (mime !== undefined) {
+    emitOutput([["text/plain", quote(textOf(value))], ...chartForms(value, mime, json)], false, options);
+  } else {
+    const made = value instanceof Chart ? value : ownChart(value);
+    emitBundle(made[kDisplay](), false, made, options);
   }
-  return textOf(value);
 }
 
-for (const format of ["html", "markdown", "json", "svg", "png", "jpeg", "latex"]) {
+// The bundle of a value in one format; text stands beside what is no text to read.
+function formatted(format, value) {
+  const mime = kFormats[format] ?? String(format);
+  if (!mime.includes("/")) {
+    const known = Object.keys(kFormats).join(", ");
+    throw new TypeError(`display: '${mime}' is neither a MIME type nor a known format: ${known}, data, chart`);
+  }
+  if (mime === "text/plain" && typeof value !== "string") return { [mime]: textOf(value) };
+  const bundle = { [mime]: value };
+  if (!["text/plain", "text/markdown", "text/latex"].includes(mime)) bundle["text/plain"] = labelOf(mime, value);
+  return bundle;
+}
+
+function labelOf(mime, value) {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `<${mime}, ${value.byteLength} bytes>`;
+  return typeof value === "string" && mime !== "application/json" ? `<${mime}, ${value.length} characters>` : textOf(value);
+}
+
+for (const format of ["html", "markdown", "json", "svg", "png", "jpeg", "latex", "data", "chart"]) {
   display[format] = (value, metadata) => display(value, { format, metadata });
 }
 

@@ -8,7 +8,7 @@ const kRows = 1000;
 
 const show = (value) => inspect(value, {
   maxArrayLength: 3, breakLength: Infinity,
-  depth: value !== null && typeof value === "object" && Object.keys(value).length > 2 ? -1 : 0,
+  depth: value !== null && typeof value === "object" && !Array.isArray(value) && Object.keys(value).length > 2 ? -1 : 0,
 });
 
 const hasColumns = (value) => typeof value === "object" && value !== null;

@@ -8,9 +8,11 @@ use feature 'evalbytes';
 
 # First: what is compiled after this sees the replaced built-ins.
 use Dormouse::Builtins;
-use Dormouse::Display;
 use Dormouse::Errors;
 use Dormouse::JSON;
+use Dormouse::Chart;
+use Dormouse::Specifications;
+use Dormouse::Display;
 use Dormouse::Lexicals;
 use Cwd ();
 use IO::Handle ();
@@ -31,6 +33,7 @@ sub boot {
   $_->autoflush(1) for *STDOUT{IO}, *STDERR{IO};
   $SIG{__DIE__} = \&Dormouse::Errors::note_trace;
   *main::display = \&Dormouse::Display::display;
+  *main::chart = \&Dormouse::Chart::chart;
   push @INC, '/workspace/lib', '/workspace';
   Dormouse::Lexicals::check_layout();
   Dormouse::Lexicals::watch_warnings();
@@ -103,13 +106,29 @@ sub report {
     emit(2, Dormouse::Errors::describe($error, $cell));
   } else {
     my @values = Dormouse::Display::shown($cell->{code}, $result);
-    if (@values) {
-      my $bundle = eval { Dormouse::Display::bundle(@values) };
-      $bundle //= {'text/plain' => 'the result cannot be shown: ' . ($@ =~ s/ at .*//sr)};
-      emit(1, {data => $bundle, metadata => {}, isResult => Dormouse::JSON::TRUE()});
-    }
+    show($cell, @values) if @values;
   }
   Dormouse::Host::flush();
+  return;
+}
+
+# The values' own methods may run here, and be stopped.
+sub show {
+  my ($cell, @values) = @_;
+  my $bundle = eval {
+    Dormouse::Host::arm(1);
+    my $made = Dormouse::Display::bundle(@values);
+    Dormouse::Host::arm(0);
+    $made;
+  };
+  my $failure = $@;
+  Dormouse::Host::arm(0);
+  if (!$bundle && $failure =~ /\Ainterrupted/) {
+    emit(2, Dormouse::Errors::describe($failure, $cell));
+    return;
+  }
+  $bundle //= {'text/plain' => 'the result cannot be shown: ' . ($failure =~ s/ at .*//sr)};
+  emit(1, {data => $bundle, metadata => Dormouse::Display::metadata(@values), isResult => Dormouse::JSON::TRUE()});
   return;
 }
 

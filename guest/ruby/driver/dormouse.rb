@@ -18,6 +18,11 @@ module Dormouse
   require_relative "dormouse/json_text"
   require_relative "dormouse/errors"
   require_relative "dormouse/inspection"
+  require_relative "dormouse/scales"
+  require_relative "dormouse/svg"
+  require_relative "dormouse/tables"
+  require_relative "dormouse/chart"
+  require_relative "dormouse/specifications"
   require_relative "dormouse/display"
   require_relative "dormouse/timeouts"
   require_relative "dormouse/builtins"
@@ -65,8 +70,10 @@ module Dormouse
       HOST.call(kind + JsonText.encode(object)) unless @mute
     end
 
-    def emit_output(data, metadata, is_result)
-      emit(OUTPUT, "data" => data, "metadata" => metadata, "isResult" => is_result)
+    # With a display_id the output may be shown anew: an update stands for what came before it under that id.
+    def emit_output(data, metadata, is_result, display_id: nil, update: false)
+      id = display_id.nil? ? {} : {"displayId" => display_id.to_s, "update" => update ? true : false}
+      emit(OUTPUT, "data" => data, "metadata" => metadata, "isResult" => is_result, **id)
     end
 
     private
@@ -148,7 +155,7 @@ module Dormouse
       flush
       unless outcome.exit_code || outcome.error || nil.equal?(outcome.value)
         shown = attempt { Display.bundle(outcome.value) }
-        return emit_output(shown.value, {}, true) if shown.value
+        return emit_output(shown.value, Display.metadata(outcome.value), true) if shown.value
         outcome.error = shown.error
         outcome.exit_code = shown.exit_code
       end

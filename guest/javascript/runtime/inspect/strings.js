@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How strings look inside other values.
+// How strings and numbers look inside other values.
 
 const kNames = { 8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r" };
 const kPlain = /^[\x20-\x26\x28-\x5b\x5d-\x7e\xa0-\ud7ff\ue000-\uffff]*$/;
+
+// With numericSeparator: 1_234.567_8.
+export function separated(number) {
+  const [whole, fraction] = `${number}`.split(".");
+  if (!/^-?\d+$/.test(whole) || (fraction !== undefined && !/^\d+$/.test(fraction))) return `${number}`;
+  const groups = whole.replace(/\B(?=(\d{3})+$)/g, "_");
+  return fraction === undefined ? groups : `${groups}.${fraction.replace(/\d{3}(?=\d)/g, "$&_")}`;
+}
 
 // Quoted the way Node does it: single quotes, unless others need less escaping.
 export function quote(text) {
@@ -25,7 +33,7 @@ export function quote(text) {
       if (code <= 0xdbff && next >= 0xdc00 && next <= 0xdfff) {
         result += c + text[++i];
       } else {
-        result += `\\u${code.toString(16).toUpperCase()}`;
+        result += `\\u${code.toString(16)}`;
       }
     } else {
       result += c;

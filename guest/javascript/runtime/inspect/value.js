@@ -6,7 +6,7 @@ import {
   bigintToString, getOwnPropertyDescriptor, hasOwn, isArray,
 } from "dormouse:primordials";
 import { constructorName, keyText, prefix, symbolText, toStringTag } from "dormouse:inspect/names";
-import { quote } from "dormouse:inspect/strings";
+import { quote, separated } from "dormouse:inspect/strings";
 import { describe } from "dormouse:inspect/kinds";
 import { combine } from "dormouse:inspect/layout";
 
@@ -76,12 +76,17 @@ function callCustom(context, value, level) {
 export function formatPrimitive(context, value) {
   switch (typeof value) {
     case "string": return formatString(context, value);
-    case "number": return context.stylize(Object.is(value, -0) ? "-0" : `${value}`, "number");
+    case "number": return context.stylize(formatNumber(context, value), "number");
     case "bigint": return context.stylize(`${bigintToString(value)}n`, "bigint");
     case "boolean": return context.stylize(`${value}`, "boolean");
     case "undefined": return context.stylize("undefined", "undefined");
     default: return context.stylize(symbolText(value), "symbol");
   }
+}
+
+function formatNumber(context, value) {
+  if (Object.is(value, -0)) return "-0";
+  return context.numericSeparator ? separated(value) : `${value}`;
 }
 
 function formatString(context, value) {

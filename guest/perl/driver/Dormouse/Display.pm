@@ -15,7 +15,7 @@ use constant {
 my %mime_types = (
   text => 'text/plain', plain => 'text/plain', html => 'text/html', markdown => 'text/markdown', svg => 'image/svg+xml',
   png => 'image/png', jpeg => 'image/jpeg', jpg => 'image/jpeg', gif => 'image/gif', webp => 'image/webp',
-  pdf => 'application/pdf', json => 'application/json', latex => 'text/latex', javascript => 'application/javascript',
+  pdf => 'application/pdf', json => 'application/json', latex => 'text/latex', md => 'text/markdown', javascript => 'application/javascript',
 );
 
 # The values of a cell that are worth showing; none for a run that only did something.
@@ -99,24 +99,74 @@ sub excerpt {
   return text($part) . "\n... " . ($size - $few) . " more";
 }
 
+# The beginning and the end of a text that is too long.
 sub cut {
   my ($text) = @_;
-  return length($text) > MAX_TEXT ? substr($text, 0, MAX_TEXT) . "\n..." : $text;
+  my ($size, $half) = (length $text, MAX_TEXT / 2);
+  return $text if $size <= MAX_TEXT;
+  return substr($text, 0, $half) . "\n... " . ($size - MAX_TEXT) . " characters left out ...\n" . substr $text, -$half;
 }
 
 # Several values are shown as the list that they are.
 sub bundle {
   my (@values) = @_;
   my $many = @values > 1;
+  return chart_bundle($values[0]) if !$many && is_chart($values[0]);
   my $text = $many ? list_text(@values) : one($values[0]);
   my %bundle = ('text/plain' => cut(Dormouse::Errors::characters($text)));
-  my $json = $many ? \@values : $values[0];
-  if (ref $json eq 'ARRAY' || ref $json eq 'HASH') {
-    my ($count, $size) = (0, 0);
-    my $copy = eval { plain_copy($json, 0, \$count, \$size) };
-    $bundle{'application/json'} = $copy if defined $copy;
+  my $value = $many ? \@values : $values[0];
+  if (ref $value eq 'ARRAY' || ref $value eq 'HASH') {
+    add_plain(\%bundle, $value);
+  } elsif (Dormouse::Tables::is_frame($value)) {
+    my $table = eval { Dormouse::Tables::of($value, Dormouse::Tables::FEW_CELLS()) };
+    add_table(\%bundle, $table, 'records') if $table;
   }
   return \%bundle;
+}
+
+# Beside the text: JSON, and what an array of hashes or a hash that describes a chart is.
+sub add_plain {
+  my ($bundle, $value) = @_;
+  my ($count, $size) = (0, 0);
+  my $copy = eval { plain_copy($value, 0, \$count, \$size) };
+  my $type = $copy && ref $value eq 'HASH' ? Dormouse::Specifications::type($copy) : undef;
+  return add_chart($bundle, $type, $copy) if $type;
+  $bundle->{'application/json'} = $copy if defined $copy;
+  my $table = eval { Dormouse::Tables::find($value) };
+  add_table($bundle, $table, 'records') if $table;
+  return;
+}
+
+# A hash that describes a chart: as it is, and drawn if it is understood.
+sub add_chart {
+  my ($bundle, $type, $copy) = @_;
+  my ($count, $size) = (0, 0);
+  # Looking for members may make them.
+  my $chart = Dormouse::Specifications::of(plain_copy($copy, 0, \$count, \$size));
+  my $drawn = $chart ? chart_bundle($chart) : {};
+  %$bundle = (%$drawn, %$bundle, $type => $copy);
+  return;
+}
+
+sub add_table {
+  my ($bundle, $table, $orient) = @_;
+  $bundle->{'text/html'} = Dormouse::Tables::html($table);
+  $bundle->{'application/vnd.dataresource+json'} = Dormouse::Tables::resource($table, $orient);
+  return;
+}
+
+sub is_chart { return Scalar::Util::blessed($_[0]) && $_[0]->isa('Dormouse::Chart') }
+
+sub chart_bundle {
+  my ($chart) = @_;
+  return {'text/plain' => "$chart", Dormouse::Chart::TYPE() => $chart->spec, 'image/svg+xml' => $chart->svg};
+}
+
+# What is said of the forms of values.
+sub metadata {
+  my ($value, @more) = @_;
+  return {} if @more || !is_chart($value);
+  return {'image/svg+xml' => {width => $value->width, height => $value->height}};
 }
 
 sub list_text {
@@ -153,27 +203,65 @@ sub plain_copy {
   return {map { Dormouse::Errors::characters($_) => plain_copy($value->{$_}, $depth + 1, $count, $size) } keys %$value};
 }
 
-# display($value, {format => 'html', metadata => {…}}): an output beside the result. Without a format, text.
+# display($value, {format => 'html', metadata => {…}, display_id => $id, update => 1}): an output beside the result. Without
+# a format it is shown as a result would be. With a display_id it may be shown anew: an update stands for what came before
+# it under that id.
 sub display {
   my ($value, $options) = @_;
   $options //= {};
   $options = {format => $options} if !ref $options;
   my $format = $options->{format};
-  my $bundle;
-  if (!defined $format) {
-    $bundle = bundle($value);
-  } else {
-    my $type = $mime_types{$format} // $format;
-    die "display: '$format' is neither a MIME type nor a known format\n" if $type !~ m{\A[\w.+-]+/[\w.+-]+\z};
-    $bundle = {$type => content($type, $value)};
+  my $bundle = defined $format ? formatted($value, $format, $options->{orient} // 'records') : bundle($value);
+  my %output = (
+    data => $bundle, metadata => {%{metadata($value)}, %{$options->{metadata} // {}}}, isResult => Dormouse::JSON::FALSE(),
+  );
+  if (defined $options->{display_id}) {
+    $output{displayId} = Dormouse::Errors::characters("$options->{display_id}");
+    $output{update} = $options->{update} ? Dormouse::JSON::TRUE() : Dormouse::JSON::FALSE();
   }
-  Dormouse::emit(1, {data => $bundle, metadata => $options->{metadata} // {}, isResult => Dormouse::JSON::FALSE()});
+  Dormouse::emit(1, \%output);
   return;
+}
+
+# The bundle of a value in one format; text stands beside what is no text to read.
+sub formatted {
+  my ($value, $format, $orient) = @_;
+  if ($format eq 'data' || $format eq 'table') {
+    die "display: orient is records or columns, not $orient\n" if $orient !~ /\A(?:records|columns)\z/;
+    my $table = Dormouse::Tables::of($value);
+    my $bundle = {'text/plain' => Dormouse::Tables::text($table)};
+    add_table($bundle, $table, $orient);
+    return $bundle;
+  }
+  return format_chart($value) if $format eq 'chart';
+  my $type = $mime_types{$format} // $format;
+  if ($type !~ m{\A[\w.+-]+/[\w.+-]+\z}) {
+    die "display: '$format' is neither a MIME type nor a known format: " . join(', ', sort keys %mime_types) . ", data, chart\n";
+  }
+  return {$type => cut(Dormouse::Errors::characters(one($value)))} if $type eq 'text/plain';
+  my $bundle = {$type => content($type, $value)};
+  return $bundle if $type =~ m{\Atext/(?:markdown|latex)\z};
+  my $unit = $type =~ m{\Atext/|\+xml\z|/javascript\z} ? 'characters' : 'bytes';
+  my $size = length $bundle->{$type};
+  if ($unit eq 'bytes') { use bytes; $size = length "$value" }
+  $bundle->{'text/plain'} = $type eq 'application/json' ? bundle($value)->{'text/plain'} : "<$type, $size $unit>";
+  return $bundle;
+}
+
+sub format_chart {
+  my ($value) = @_;
+  my $type = ref $value eq 'HASH' ? Dormouse::Specifications::type($value) : undef;
+  return bundle($value) if $type || is_chart($value);
+  die "display: no chart\n" if ref $value ne 'HASH';
+  return chart_bundle(Dormouse::Specifications::own($value));
 }
 
 sub content {
   my ($type, $value) = @_;
-  return $value if $type eq 'application/json';
+  if ($type eq 'application/json') {
+    my ($count, $size) = (-100_000, -12_000_000);
+    return plain_copy($value, 0, \$count, \$size);
+  }
   return Dormouse::Errors::characters("$value") if $type =~ m{\Atext/|\+xml\z|/javascript\z};
   my $bytes = "$value";
   utf8::encode($bytes) if utf8::is_utf8($bytes) && !utf8::downgrade($bytes, 1);

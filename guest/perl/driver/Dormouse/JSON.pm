@@ -22,7 +22,8 @@ sub encode_string {
 sub encode_number {
   my ($number) = @_;
   return 'null' if $number != $number || $number == 9**9**9 || $number == -9**9**9;
-  return "$number";
+  my $text = "$number";
+  return $text == $number ? $text : sprintf '%.17g', $number;
 }
 
 # References to scalars are booleans; whatever is no plain value or container, a string.

@@ -5,6 +5,7 @@ from dormouse import (
     HTML,
     JSON,
     SVG,
+    DisplayHandle,
     Image,
     Javascript,
     Latex,
@@ -17,6 +18,7 @@ from dormouse import (
 )
 
 __all__ = [
+    "DisplayHandle",
     "HTML",
     "Image",
     "JSON",

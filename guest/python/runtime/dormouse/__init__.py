@@ -5,10 +5,12 @@
     display(HTML("<b>bold</b>"))
 """
 
+from dormouse._charts import Chart, chart
 from dormouse._display import (
     HTML,
     JSON,
     SVG,
+    DisplayHandle,
     Image,
     Javascript,
     Latex,
@@ -23,6 +25,8 @@ from dormouse._limits import Unsupported
 from dormouse._site import install
 
 __all__ = [
+    "Chart",
+    "DisplayHandle",
     "HTML",
     "Image",
     "JSON",
@@ -33,6 +37,7 @@ __all__ = [
     "Pretty",
     "SVG",
     "Unsupported",
+    "chart",
     "clear_output",
     "display",
     "install",

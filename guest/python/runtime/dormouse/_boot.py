@@ -40,12 +40,13 @@ class _Quitter:
 def _add_builtins():
     from _sitebuiltins import _Helper
 
-    from dormouse import display
+    from dormouse import chart, display
 
     builtins.exit = _Quitter("exit")
     builtins.quit = _Quitter("quit")
     builtins.help = _Helper()
     builtins.display = display
+    builtins.chart = chart
 
 
 def boot():

@@ -8,13 +8,16 @@ on. Each output has text/plain; a form that fails is left out, with a line on st
 from dormouse._builtins import __builtins__  # isort: skip
 
 import base64
+import binascii
 import math
+import os
 import sys
 from _json import encode_basestring
 
 from _dormouse import call_user, emit
 
-from dormouse._text import cut, safe_repr
+from dormouse import _charts, _specifications, _tables
+from dormouse._text import safe_repr
 
 EMIT_OUTPUT = 1
 
@@ -35,6 +38,15 @@ _FORMS = (
     ("_repr_json_", "application/json"),
     ("_repr_javascript_", "application/javascript"),
 )
+
+# Names of types that display() takes as `format`.
+_FORMATS = {
+    "text": "text/plain", "plain": "text/plain", "html": "text/html", "markdown": "text/markdown", "md": "text/markdown",
+    "latex": "text/latex", "json": "application/json", "svg": "image/svg+xml", "png": "image/png", "jpeg": "image/jpeg",
+    "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "pdf": "application/pdf",
+    "javascript": "application/javascript",
+}  # fmt: skip
+_TABLE = "application/vnd.dataresource+json"
 
 # Types that have none of those methods, so that none need be looked for.
 _PLAIN = frozenset((int, float, complex, bool, str, bytes, bytearray, list, tuple, dict, set, frozenset, range))
@@ -190,14 +202,53 @@ def _json_form(value, bundle):
         pass
 
 
+def _table_forms(table, bundle, orient="records"):
+    """Adds what of a table is not there yet."""
+    bundle.data.setdefault("text/html", encode_basestring(_tables.table_html(table)))
+    if _TABLE not in bundle.data:
+        bundle.data[_TABLE] = _tables.resource(table, orient, json_text)
+
+
+def _plain_forms(value, kind, bundle):
+    """Beside the text: JSON, and what a list of records or a dictionary that describes a chart is."""
+    _json_form(value, bundle)
+    if kind is list:
+        table = _tables.find_table(value)
+        if table is not None:
+            _table_forms(table, bundle)
+    elif (mime := _specifications.specification_type(value)) is not None and "application/json" in bundle.data:
+        _chart_forms(value, mime, bundle)
+
+
+def _chart_forms(value, mime, bundle):
+    """A dictionary that describes a chart: as it is, and drawn if it is understood."""
+    bundle.data[mime] = bundle.data.pop("application/json", None) or json_text(value)
+    chart = _specifications.chart_of(value)
+    if chart is not None:
+        bundle.update(value, "chart", *chart._repr_mimebundle_())
+
+
+def _frame_forms(value, bundle):
+    try:
+        table = _tables.frame_table(value)
+    except Exception as error:
+        _complain(value, "to_dict", error)
+        return
+    if "text/plain" not in bundle.data and type(value).__repr__ is object.__repr__:
+        bundle.data["text/plain"] = encode_basestring(_tables.table_text(table))
+    _table_forms(table, bundle)
+
+
 def make_bundle(value, include=None, exclude=None):
     """All forms of a value, encoded: {mime: JSON text}, {mime: JSON text}."""
     bundle = _Bundle()
     kind = type(value)
     if kind not in _PLAIN and not isinstance(value, type):
         _rich_forms(value, bundle, include, exclude)
+        if _tables.is_frame(value):
+            _frame_forms(value, bundle)
     elif kind is dict or kind is list:
-        _json_form(value, bundle)
+        _plain_forms(value, kind, bundle)
     if include is not None:
         bundle.data = {mime: data for mime, data in bundle.data.items() if mime in include}
     if exclude is not None:
@@ -221,12 +272,15 @@ def flush():
                 pass
 
 
-def send(bundle, is_result):
+def send(bundle, is_result, display_id=None, update=False):
     flush()
+    place = ""
+    if display_id is not None:
+        place = f',"displayId":{encode_basestring(display_id)},"update":{"true" if update else "false"}'
     emit(
         EMIT_OUTPUT,
         f'{{"data":{_object(bundle.data)},"metadata":{_object(bundle.metadata)},'
-        f'"isResult":{"true" if is_result else "false"}}}',
+        f'"isResult":{"true" if is_result else "false"}{place}}}',
     )
 
 
@@ -246,29 +300,108 @@ def _raw_bundle(value, metadata):
     return bundle
 
 
-def display(*objects, include=None, exclude=None, metadata=None, raw=False, **ignored):
+def _label(mime, value):
+    """What stands for a value whose form is no text to read."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"<{mime}, {len(value):,} bytes>"
+    return f"<{mime}, {len(value):,} characters>" if isinstance(value, str) else safe_repr(value)
+
+
+def _formatted(value, format, orient):
+    """The bundle of a value in one format."""
+    bundle = _Bundle()
+    if format in ("data", "table"):
+        table = _tables.as_table(value)
+        bundle.data["text/plain"] = encode_basestring(_tables.table_text(table))
+        _table_forms(table, bundle, orient)
+        return bundle
+    if format == "chart":
+        return _chart_bundle(value)
+    mime = _FORMATS.get(format, format)
+    if not isinstance(mime, str) or "/" not in mime:
+        known = ", ".join([*_FORMATS, "data", "chart"])
+        raise ValueError(f"display: {format!r} is neither a MIME type nor a known format: {known}")
+    try:
+        bundle.data[mime] = json_text(value) if mime == "application/json" else _encode(mime, value)
+    except _NotJson:
+        if mime != "text/plain" and not mime.startswith("text/"):
+            raise TypeError(f"display: a {type(value).__name__} cannot be shown as {mime}") from None
+        bundle.data[mime] = encode_basestring(safe_repr(value))
+    if mime not in ("text/plain", "text/markdown", "text/latex"):
+        label = safe_repr(value) if mime == "application/json" else _label(mime, value)
+        bundle.data["text/plain"] = encode_basestring(label)
+    return bundle
+
+
+def _chart_bundle(value):
+    if isinstance(value, dict):
+        mime = _specifications.specification_type(value)
+        value = value if mime is not None else _specifications.own_chart(value)
+    if not isinstance(value, (dict, _charts.Chart)):
+        raise TypeError(f"display: a {type(value).__name__} is no chart")
+    return make_bundle(value)
+
+
+class DisplayHandle:
+    """An output that can be shown anew: update() sends its next state under the same id."""
+
+    def __init__(self, display_id):
+        self.display_id = display_id
+
+    def __repr__(self):
+        return f"<DisplayHandle display_id={self.display_id}>"
+
+    def _ipython_display_(self):
+        """As the value of a cell it shows nothing: what it stands for was shown."""
+
+    def display(self, value, **options):
+        display(value, display_id=self.display_id, **options)
+
+    def update(self, value, **options):
+        update_display(value, display_id=self.display_id, **options)
+
+
+def display(*objects, include=None, exclude=None, metadata=None, raw=False, format=None, display_id=None, update=False,
+            orient="records", **ignored):
     """Shows objects at once, each in all the forms that it offers.
 
-    With raw=True an object is a dict of MIME type -> data (binary data as bytes or base64 text).
+    With raw=True an object is a dict of MIME type -> data (binary data as bytes or base64 text). With a format (text,
+    markdown, html, latex, json, svg, png, jpeg, data, chart or a MIME type) it is data of that type; the rows of "data"
+    are records, or columns with orient="columns". With a display_id, True for a new one, it gives a handle whose
+    update() shows the next state.
     """
+    if orient not in ("records", "columns"):
+        raise ValueError(f"display: orient is 'records' or 'columns', not {orient!r}")
+    if display_id is not None:
+        display_id = binascii.hexlify(os.urandom(8)).decode() if display_id is True else str(display_id)
     for value in objects:
         if raw:
-            send(_raw_bundle(value, metadata), False)
-            continue
-        if hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
+            bundle = _raw_bundle(value, metadata)
+        elif format is not None:
+            bundle = _formatted(value, format, orient)
+        elif hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
             value._ipython_display_()
             continue
-        bundle = make_bundle(value, include, exclude)
-        if isinstance(metadata, dict):
-            for mime, item in metadata.items():
-                if mime in bundle.data and isinstance(item, dict):
-                    bundle.metadata[mime] = json_text(item)
-        send(bundle, False)
+        else:
+            bundle = make_bundle(value, include, exclude)
+        if isinstance(metadata, dict) and not raw:
+            _add_metadata(bundle, metadata)
+        send(bundle, False, display_id, update)
+    return DisplayHandle(display_id) if display_id is not None and not update else None
 
 
-def update_display(value, **options):
-    """Shows the new state of an object; the old one stays, since output cannot be taken back."""
-    display(value, **options)
+def _add_metadata(bundle, metadata):
+    """Metadata by type, or of all types that the bundle has."""
+    for name, item in metadata.items():
+        if name in bundle.data and isinstance(item, dict):
+            bundle.metadata[name] = json_text(item)
+        elif isinstance(name, str) and "/" not in name:
+            bundle.metadata[name] = json_text(item)
+
+
+def update_display(value, *, display_id, **options):
+    """Shows the new state of what was displayed under that id."""
+    display(value, display_id=display_id, update=True, **options)
 
 
 def clear_output(wait=False):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounded text forms of any value: exactly Python's repr() where that is short, cut in the middle where not.
+"""Bounded text forms of any value: exactly Python's repr() where that is short, several lines where it is longer than
+one, cut in the middle where it is longer than many.
 
 Nothing here raises because of the value it is given, except KeyboardInterrupt and MemoryError.
 """
@@ -14,6 +15,8 @@ TEXT_LIMIT = 20_000
 HEAD_ITEMS = 500
 TAIL_ITEMS = 20
 DEPTH_LIMIT = 60
+# Columns of a line.
+WIDTH = 100
 
 _BRACKETS = {
     list: ("[", "]"),
@@ -48,15 +51,17 @@ def describe_failure(value, error):
 
 
 def safe_repr(value, limit=TEXT_LIMIT):
-    """repr(value) within `limit` characters, whatever the value's own __repr__ does."""
+    """repr(value) within `limit` characters, whatever the value's own __repr__ does; what does not fit on a line is
+    broken where its items are."""
     kind = type(value)
     if kind in _BRACKETS and len(value) > 0:
         writer = _Writer(limit)
+        shown = []
         try:
-            writer.write(value, 0)
+            writer.write(value, 0, shown)
         except _Full:
             pass
-        return "".join(writer.parts)
+        return _layout(shown[0], 0)
     return _leaf(value, kind, limit)
 
 
@@ -77,69 +82,126 @@ def _leaf(value, kind, limit):
         return describe_failure(value, error)
 
 
-class _Writer:
-    """Writes nested containers item by item, so that only what is shown is ever built."""
+class _Items:
+    """What is shown of a container: texts and containers, in a dict by pairs of key and value."""
 
-    __slots__ = ("left", "parts", "open")
+    __slots__ = ("opening", "closing", "items", "is_dict", "flat")
+
+    def __init__(self, opening, closing, is_dict):
+        self.opening = opening
+        self.closing = closing
+        self.items = []
+        self.is_dict = is_dict
+        self.flat = None
+
+    def pairs(self):
+        """Of a dict: keys with their values, and marks alone."""
+        pairs = [self.items[i : i + 2] for i in range(0, len(self.items), 2)]
+        return [pair[:1] if pair[-1] is None else pair for pair in pairs]
+
+    def line(self):
+        """The text on one line."""
+        if self.flat is None:
+            if self.is_dict:
+                items = [": ".join(map(_line, pair)) for pair in self.pairs()]
+            else:
+                items = map(_line, self.items)
+            self.flat = f"{self.opening}{', '.join(items)}{self.closing}"
+        return self.flat
+
+
+def _line(node):
+    return node if type(node) is str else node.line()
+
+
+def _layout(node, indent):
+    """The text, broken into lines where it is too long for one; the first begins at column `indent`."""
+    line = _line(node)
+    if type(node) is str or len(line) + indent <= WIDTH:
+        return line
+    indent += len(node.opening)
+    pad = " " * indent
+    parts = []
+    if node.is_dict:
+        for first, *value in node.pairs():
+            key = _line(first)
+            parts.append(f"{key}: {_layout(value[0], indent + len(key) + 2)}" if value else key)
+    elif all(type(item) is str and len(item) <= WIDTH // 3 for item in node.items):
+        return f"{node.opening}{_filled(node.items, pad)}{node.closing}"
+    else:
+        parts = [_layout(item, indent) for item in node.items]
+    return f"{node.opening}{f',{chr(10)}{pad}'.join(parts)}{node.closing}"
+
+
+def _filled(items, pad):
+    """Short items, as many on each line as fit."""
+    lines, size = [[]], len(pad)
+    for item in items:
+        size += len(item) + 2
+        if size > WIDTH and lines[-1]:
+            lines.append([])
+            size = len(pad) + len(item) + 2
+        lines[-1].append(item)
+    return f",\n{pad}".join([", ".join(line) for line in lines])
+
+
+class _Writer:
+    """Takes nested containers item by item, so that only what is shown is ever built."""
+
+    __slots__ = ("left", "open")
 
     def __init__(self, limit):
         self.left = limit
-        self.parts = []
         self.open = set()
 
-    def put(self, text):
-        self.parts.append(text)
+    def put(self, text, into):
+        into.append(text)
         self.left -= len(text)
         if self.left < 0:
             raise _Full
 
-    def write(self, value, depth):
+    def write(self, value, depth, into):
         kind = type(value)
         brackets = _BRACKETS.get(kind)
         if brackets is None or not value:
-            self.put(_leaf(value, kind, max(self.left, 200)))
+            self.put(_leaf(value, kind, max(self.left, 200)), into)
             return
         opening, closing = brackets
         if id(value) in self.open:
-            self.put("{...}" if kind is dict else f"{opening}...{closing}")
+            self.put("{...}" if kind is dict else f"{opening}...{closing}", into)
             return
         if depth >= DEPTH_LIMIT:
-            self.put(f"{opening}… nested deeper than {DEPTH_LIMIT} …{closing}")
+            self.put(f"{opening}… nested deeper than {DEPTH_LIMIT} …{closing}", into)
             return
         self.open.add(id(value))
-        self.parts.append(opening)
-        try:
-            self.items(value, kind, depth)
-        except _Full:
-            self.parts.append(closing)
-            raise
-        self.put(",)" if kind is tuple and len(value) == 1 else closing)
+        node = _Items(opening, ",)" if kind is tuple and len(value) == 1 else closing, kind is dict)
+        into.append(node)
+        self.left -= 2
+        self.items(value, kind, depth, node.items)
         self.open.discard(id(value))
 
-    def items(self, value, kind, depth):
+    def items(self, value, kind, depth, into):
         size = len(value)
         shown = size if size <= HEAD_ITEMS + TAIL_ITEMS else HEAD_ITEMS
         source = value.items() if kind is dict else value
-        count = 0
-        for item in list(_first(source, shown)):
+        for count, item in enumerate(list(_first(source, shown))):
             if self.left < 100 and count + 1 < size:
-                self.parts.append(f"{', ' if count else ''}… {size - count:,} more items …")
+                into.append(f"… {size - count:,} more items …")
                 raise _Full
-            self.item(item, kind, depth, count)
-            count += 1
+            self.item(item, kind, depth, into)
         if shown < size:
-            self.put(f", … {size - shown - TAIL_ITEMS:,} more items …")
+            self.put(f"… {size - shown - TAIL_ITEMS:,} more items …", into)
+            if kind is dict:
+                into.append(None)
             for item in _last(value, kind):
-                self.item(item, kind, depth, 1)
+                self.item(item, kind, depth, into)
 
-    def item(self, item, kind, depth, before):
-        if before:
-            self.put(", ")
+    def item(self, item, kind, depth, into):
+        self.left -= 2
         if kind is dict:
-            self.write(item[0], depth + 1)
-            self.put(": ")
+            self.write(item[0], depth + 1, into)
             item = item[1]
-        self.write(item, depth + 1)
+        self.write(item, depth + 1, into)
 
 
 def _first(source, count):

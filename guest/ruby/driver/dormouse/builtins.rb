@@ -125,6 +125,8 @@ module Dormouse
         return super if value.empty?
         Dormouse.display(*value, **options)
       end
+
+      def chart(...) = Dormouse.chart(...)
     end
   end
   private_constant :Builtins

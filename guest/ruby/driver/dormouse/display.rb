@@ -14,31 +14,94 @@ module Dormouse
     RICH = {to_html: "text/html", to_markdown: "text/markdown", to_svg: "image/svg+xml", to_latex: "text/latex",
             to_png: "image/png", to_jpeg: "image/jpeg"}.freeze
     BINARY = %r{\A(?:image/(?!svg)|audio/|video/|application/(?:pdf|octet-stream))}
+    # Formats that are text to read as they are.
+    READABLE = %w[text/markdown text/latex].freeze
+    TABLE = "application/vnd.dataresource+json"
     MOST_JSON_VALUES = 5_000
     MOST_JSON_TEXT = 262_144
     MOST_JSON_DEPTH = 32
-    private_constant :MIME_TYPES, :RICH, :BINARY, :MOST_JSON_VALUES, :MOST_JSON_TEXT, :MOST_JSON_DEPTH
+    private_constant :MIME_TYPES, :RICH, :BINARY, :READABLE, :TABLE, :MOST_JSON_VALUES, :MOST_JSON_TEXT, :MOST_JSON_DEPTH
 
     class << self
       # Never raises what a value's own methods raise.
       def bundle(value)
+        return chart_bundle(value) if Chart === value
         bundle = {"text/plain" => text(value)}
         add_rich(value, bundle) unless plain?(value)
-        if Inspection.collection?(value) && (plain = json(value))
-          bundle["application/json"] = plain
-        end
+        Inspection.collection?(value) ? add_plain(value, bundle) : add_frame(value, bundle)
         bundle
       end
 
-      def show(value, format, metadata)
-        type = MIME_TYPES[format.to_s.downcase] || format.to_s
-        raise ArgumentError, "unknown format #{format}" unless type.include?("/")
+      # A value in one format.
+      def formatted(value, format, orient)
+        format = format.to_s
+        return table_bundle(value, orient.to_s) if %w[data table].include?(format)
+        return chart_bundle(value) if format == "chart"
+        type = MIME_TYPES[format.downcase] || format
+        unless type.include?("/")
+          raise ArgumentError, "display: #{format} is neither a MIME type nor a known format: #{MIME_TYPES.keys.join(", ")}, data, chart"
+        end
+        return {type => value.is_a?(String) ? value : text(value)} if type == "text/plain"
         data = {type => content(value, type)}
-        data["text/plain"] = text(value) if type == "application/json"
-        Dormouse.emit_output(data, metadata, false)
+        return data if READABLE.include?(type)
+        data.merge("text/plain" => type == "application/json" ? text(value) : label(value.to_s, type))
+      end
+
+      def metadata(value)
+        Chart === value ? {"image/svg+xml" => {"width" => value.width, "height" => value.height}} : {}
       end
 
       private
+
+      def label(value, type)
+        size, unit = BINARY.match?(type) ? [value.bytesize, "bytes"] : [value.size, "characters"]
+        "<#{type}, #{size} #{unit}>"
+      end
+
+      # Beside the text: JSON, and what an array of records or a hash that describes a chart is.
+      def add_plain(value, bundle)
+        plain = json(value)
+        type = Hash === value && plain ? Specifications.type(value) : nil
+        return add_chart(value, type, plain, bundle) if type
+        bundle["application/json"] = plain if plain
+        table = Tables.find(value)
+        add_table(table, bundle) if table
+      end
+
+      # A hash that describes a chart: as it is, and drawn if it is understood.
+      def add_chart(value, type, plain, bundle)
+        bundle[type] = plain
+        chart = Specifications.chart(value)
+        bundle.merge!(chart_bundle(chart).except("text/plain")) if chart
+      end
+
+      def add_frame(value, bundle)
+        add_table(Tables.few_of(value), bundle) if Tables.frame?(value)
+      rescue Interrupt, SystemExit
+        raise
+      rescue Exception
+        nil
+      end
+
+      def add_table(table, bundle, orient = "records")
+        bundle["text/html"] ||= Tables.html(table)
+        bundle[TABLE] = Tables.resource(table, orient)
+      end
+
+      def table_bundle(value, orient)
+        raise ArgumentError, "display: orient is records or columns, not #{orient}" unless %w[records columns].include?(orient)
+        table = Tables.of(value)
+        {"text/plain" => Tables.text(table)}.tap { |bundle| add_table(table, bundle, orient) }
+      end
+
+      def chart_bundle(value)
+        if Hash === value && (type = Specifications.type(value))
+          return {"text/plain" => text(value)}.tap { |bundle| add_chart(value, type, json(value), bundle) }
+        end
+        value = Specifications.own_chart(value) if Hash === value
+        raise ArgumentError, "display: a #{value.class} is no chart" unless Chart === value
+        {"text/plain" => value.to_s, Chart::MIME => value.spec, "image/svg+xml" => value.svg}
+      end
 
       def text(value)
         Inspection.text(value)
@@ -107,13 +170,11 @@ module Dormouse
   end
   private_constant :Display
 
-  # An output event: a value as a result would be shown, or text and bytes in a format.
-  def self.display(value, format: nil, metadata: {})
-    if format
-      Display.show(value, format, metadata)
-    else
-      emit_output(Display.bundle(value), metadata, false)
-    end
+  # An output event: a value as a result would be shown, or in a format: data, chart, a MIME type or a short name of one.
+  # With a display_id the output may be shown anew: update: true stands for what came before it under that id.
+  def self.display(value, format: nil, metadata: {}, display_id: nil, update: false, orient: "records")
+    data = format ? Display.formatted(value, format, orient) : Display.bundle(value)
+    emit_output(data, Display.metadata(value).merge(metadata || {}), false, display_id:, update:)
     nil
   end
 end

@@ -14,9 +14,11 @@ module Dormouse
 
     class << self
       def text(value)
-        shown = small?(value) ? pretty(value) : part(value, [], [MOST_VALUES])
+        shown = String === value && value.length > MOST_TEXT ? ends(value) : small?(value) ? pretty(value) : part(value, [], [MOST_VALUES])
         shown = JsonText.utf8(shown)
-        shown.length > MOST_TEXT ? "#{shown[0, MOST_TEXT]}… #{shown.length - MOST_TEXT} more characters" : shown
+        return shown if shown.length <= 2 * MOST_TEXT
+        half = MOST_TEXT / 2
+        "#{shown[0, half]}\n… #{shown.length - MOST_TEXT} characters left out …\n#{shown[-half..]}"
       end
 
       # Without calling methods of the value, which need not have any.
@@ -25,6 +27,12 @@ module Dormouse
       end
 
       private
+
+      # The beginning and the end of a string, as it is written.
+      def ends(text)
+        half = MOST_TEXT / 2
+        "#{text[0, half].inspect} … #{text.length - MOST_TEXT} characters left out … #{text[-half..].inspect}"
+      end
 
       # Few values, in few levels?
       def small?(value)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dictionaries that describe charts in the words of Vega-Lite, Vega or Plotly: what they are, and the chart() of those
+that need no more than their own data."""
+
+from dormouse._builtins import __builtins__  # isort: skip
+
+from dormouse._charts import Chart, chart
+
+_MARKS = {
+    "line": "line", "area": "line", "point": "scatter", "circle": "scatter", "square": "scatter", "bar": "bar",
+    "arc": "pie", "boxplot": "box",
+}  # fmt: skip
+
+
+def specification_type(value):
+    """The MIME type of a dictionary that describes a chart; None of any other."""
+    schema = value.get("$schema")
+    if type(schema) is str:
+        if "vega-lite" in schema:
+            return "application/vnd.vegalite.v5+json"
+        return "application/vnd.vega.v5+json" if "/vega/" in schema else None
+    is_plotly = type(value.get("data")) is list and type(value.get("layout")) is dict
+    return "application/vnd.plotly.v1+json" if is_plotly else None
+
+
+def chart_of(value):
+    """The Chart that a dictionary describes; None if that takes more than is known here."""
+    try:
+        return _vega_lite(value) if "$schema" in value else _plotly(value)
+    except Exception:
+        return None
+
+
+def own_chart(value):
+    """The Chart of a dictionary as chart() makes them."""
+    try:
+        made = Chart(value)
+        made.svg()
+    except Exception:
+        raise ValueError("display: this is no dictionary of a chart") from None
+    return made
+
+
+def _title(value):
+    return value.get("text") if isinstance(value, dict) else value
+
+
+def _vega_lite(spec):
+    mark = spec["mark"]["type"] if isinstance(spec["mark"], dict) else spec["mark"]
+    encoding, records = spec["encoding"], spec["data"]["values"]
+    x, y, color = [encoding.get(name) or {} for name in ("x", "y", "color")]
+    options = {"title": _title(spec.get("title"))}
+    if mark == "arc":
+        theta = encoding["theta"]["field"]
+        return chart("pie", {str(record[color["field"]]): record[theta] for record in records}, **options)
+    options.update(x_label=x.get("title", x.get("field")), y_label=y.get("title", y.get("field")))
+    if mark == "bar" and x.get("bin"):
+        bins = x["bin"].get("maxbins", 10) if isinstance(x["bin"], dict) else 10
+        return chart("histogram", [record[x["field"]] for record in records], bins=bins, **options)
+    if x.get("aggregate") or y.get("aggregate") or mark not in _MARKS:
+        return None
+    series = {}
+    for record in records:
+        if mark == "boxplot":
+            series.setdefault(str(record[x["field"]]), []).append(record[y["field"]])
+        else:
+            name = str(record[color["field"]]) if "field" in color else ""
+            series.setdefault(name, []).append([record[x["field"]], record[y["field"]]])
+    if mark in ("line", "point", "circle", "square", "area"):
+        for name, axis in (("x_scale", x), ("y_scale", y)):
+            if (axis.get("scale") or {}).get("type") == "log":
+                options[name] = "log"
+    return chart(_MARKS[mark], series, **options)
+
+
+def _plotly(spec):
+    traces, layout = spec["data"], spec["layout"]
+    kinds = {trace.get("type", "scatter") for trace in traces}
+    if len(kinds) != 1:
+        return None
+    kind = kinds.pop()
+    x, y = layout.get("xaxis") or {}, layout.get("yaxis") or {}
+    options = {"title": _title(layout.get("title"))}
+    if kind == "pie":
+        return chart("pie", dict(zip(map(str, traces[0]["labels"]), traces[0]["values"])), **options)
+    options.update(x_label=_title(x.get("title")), y_label=_title(y.get("title")))
+    names = [trace.get("name") or (f"trace {i}" if len(traces) > 1 else "") for i, trace in enumerate(traces)]
+    if kind == "heatmap":
+        trace = traces[0]
+        return chart("heatmap", trace["z"], x_labels=trace.get("x"), y_labels=trace.get("y"), **options)
+    if kind in ("box", "histogram"):
+        values = [trace["x"] if kind == "histogram" else trace["y"] for trace in traces]
+        return chart(kind, dict(zip(names, values)), **options)
+    if kind not in ("scatter", "bar"):
+        return None
+    series = {}
+    for name, trace in zip(names, traces):
+        along = trace.get("x") or range(len(trace["y"]))
+        series[name] = [list(point) for point in zip(along, trace["y"])]
+    if kind == "bar":
+        return chart("bar", series, **options)
+    for name, axis in (("x_scale", x), ("y_scale", y)):
+        if axis.get("type") == "log":
+            options[name] = "log"
+    dots = all("lines" not in (trace.get("mode") or "lines") for trace in traces)
+    return chart("scatter" if dots else "line", series, **options)
