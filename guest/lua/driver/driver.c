@@ -35,7 +35,7 @@ void dormouse_poll(lua_State* L) {
 
 static int LoadRuntime(lua_State* L) {
   luaL_openlibs(L);
-  luaL_requiref(L, "lfs", luaopen_lfs, 1);
+  luaL_requiref(L, "lfs", luaopen_lfs, 0);
   lua_settop(L, 0);
   driver_open_native(L);
   if (luaL_loadfile(L, "/usr/lib/dormouse/cell.lua") != LUA_OK) return lua_error(L);

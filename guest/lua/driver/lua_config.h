@@ -35,5 +35,5 @@ int driver_temporary_name(char* buffer);
 
 #define LUA_COMPAT_5_3
 #define LUA_PATH_DEFAULT \
-  "./?.lua;./?/init.lua;/workspace/?.lua;/workspace/?/init.lua;/workspace/lib/?.lua;/workspace/lib/?/init.lua;/usr/share/lua/5.4/?.lua"
+  "./?.lua;./?/init.lua;/workspace/?.lua;/workspace/?/init.lua;/workspace/lib/?.lua;/workspace/lib/?/init.lua"
 #define LUA_CPATH_DEFAULT ""

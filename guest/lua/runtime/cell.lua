@@ -2,17 +2,18 @@
 -- The run of a cell: what comes before and after the user's code. All that user code could change is taken hold of here, at
 -- boot. Called by driver/driver.c with the functions of driver/native.c.
 local native = ...
-local concat, unpack = table.concat, table.unpack
-local find, format, gmatch, gsub, match, sub = string.find, string.format, string.gmatch, string.gsub, string.match, string.sub
-local error, getmetatable, load, next, rawget, select, tonumber, tostring, type =
-  error, getmetatable, load, next, rawget, select, tonumber, tostring, type
-local utf8len, randomseed = utf8.len, math.randomseed
+local concat = table.concat
+local find, format, gmatch, match, sub = string.find, string.format, string.gmatch, string.match, string.sub
+local error, getmetatable, load, next, rawget, select, tostring, type =
+  error, getmetatable, load, next, rawget, select, tostring, type
+local byte, utf8len, mathtype, randomseed = string.byte, utf8.len, math.type, math.randomseed
 local stdout, stderr = io.stdout, io.stderr
 local setenv, chdir, getcwd, emit, quote = native.setenv, native.chdir, native.getcwd, native.emit, native.quote
 
-local json = loadfile("/usr/share/lua/5.4/json.lua")(quote)
+local json = loadfile("/usr/lib/dormouse/json.lua")(quote)
 local show = loadfile("/usr/lib/dormouse/show.lua")()
-package.loaded.json = json
+local array_mark = getmetatable(json.array())
+package.preload.json = function() return json end
 
 local kOutput, kError = 1, 2
 local cell = {}
@@ -75,7 +76,7 @@ local function with_result(code, name, is_chunk)
 end
 
 local function compile(code, name)
-  if sub(code, 1, 1) == "#" then code = "--" .. code end
+  if sub(code, 1, 2) == "#!" then code = "--" .. code end
   local expression = load(kReturn .. code, name, "t")
   local chunk, message
   if not expression then
@@ -111,9 +112,9 @@ local function is_plain(value, left, depth)
     return type(value) ~= "function" and type(value) ~= "userdata" and type(value) ~= "thread" and left.values >= 0
       and left.characters >= 0
   end
-  if getmetatable(value) ~= nil and getmetatable(value) ~= getmetatable(json.array()) then return false end
+  if getmetatable(value) ~= nil and getmetatable(value) ~= array_mark then return false end
   for key, item in next, value do
-    if type(key) ~= "string" and math.type(key) ~= "integer" then return false end
+    if type(key) ~= "string" and mathtype(key) ~= "integer" then return false end
     if not is_plain(key, left, depth + 1) or not is_plain(item, left, depth + 1) then return false end
   end
   return true
@@ -156,7 +157,7 @@ local kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+
 local function base64(bytes)
   local out = {}
   for at = 1, #bytes, 3 do
-    local a, b, c = bytes:byte(at, at + 2)
+    local a, b, c = byte(bytes, at, at + 2)
     local bits = a << 16 | (b or 0) << 8 | (c or 0)
     for i = 0, 3 do
       local index = (bits >> (18 - 6 * i) & 63) + 1

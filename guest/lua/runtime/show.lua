@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- How values are shown: tables with what is in them, sorted by key.
 local concat, sort = table.concat, table.sort
-local find, format, gsub, match = string.find, string.format, string.gsub, string.match
+local byte, find, format, gsub, rep = string.byte, string.find, string.format, string.gsub, string.rep
 local getmetatable, mathtype, next, rawget, rawlen, tostring, type, utf8len =
   getmetatable, math.type, next, rawget, rawlen, tostring, type, utf8.len
 
@@ -13,7 +13,7 @@ for word in ("and break do else elseif end false for function goto if in local n
 end
 
 local kEscapes = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\\"] = "\\\\", ['"'] = '\\"' }
-local function escape(c) return kEscapes[c] or format("\\x%02x", c:byte()) end
+local function escape(c) return kEscapes[c] or format("\\x%02x", byte(c)) end
 
 local function quoted(text)
   text = gsub(text, '[%c"\\]', escape)
@@ -68,8 +68,8 @@ show = function(value, depth, seen)
   seen[value] = nil
   local line = "{" .. concat(parts, ", ") .. "}"
   if #line + 2 * depth <= kWidth and not find(line, "\n") then return line end
-  local indent = ("  "):rep(depth + 1)
-  return "{\n" .. indent .. concat(parts, ",\n" .. indent) .. "\n" .. ("  "):rep(depth) .. "}"
+  local indent = rep("  ", depth + 1)
+  return "{\n" .. indent .. concat(parts, ",\n" .. indent) .. "\n" .. rep("  ", depth) .. "}"
 end
 
 -- A string alone is shown as it is, if it is text.

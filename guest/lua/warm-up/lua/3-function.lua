@@ -1,2 +1,2 @@
 function double(n) return 2 * n end
-print(double(4), ("text"):upper(), #{ 1, 2, 3 })
+text = ("text"):upper() .. double(4)

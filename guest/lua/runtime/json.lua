@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- JSON in and out: json.encode(value), json.decode(text), json.null, json.array(table).
 --
--- A table is an array if its keys are 1 to n, or if json.array marked it; an empty one is an object without the mark.
+-- Loaded by cell.lua, which gives it the function that quotes. A table is an array if its keys are 1 to n, or if json.array marked it; an empty one is an object without the mark.
 local quote = ...
 local byte, find, format, match, sub = string.byte, string.find, string.format, string.match, string.sub
 local concat, sort = table.concat, table.sort
@@ -32,7 +32,7 @@ end
 
 local function number_text(number)
   if mathtype(number) == "integer" then return format("%d", number) end
-  if number ~= number or number == math.huge or number == -math.huge then return "null" end
+  if number ~= number or number == 1 / 0 or number == -1 / 0 then return "null" end
   for digits = 15, 17 do
     local text = format("%." .. digits .. "g", number)
     if tonumber(text) == number then return text end
