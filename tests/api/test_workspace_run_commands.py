@@ -328,7 +328,7 @@ def test_lua_programs_see_what_a_process_would_see(client: Client) -> None:
         ),
         ("lua -e 'error({})'", 1, "lua: (error object is a table value)\n"),
         ("lua -e 'x = ('", 1, "lua: (command line):1: unexpected symbol near <eof>\n"),
-        ("lua none.lua", 1, "lua: cannot open none.lua\n"),
+        ("lua none.lua", 1, "lua: cannot open none.lua: No such file or directory\n"),
         ("lua -e 'pcall(os.exit, 0); error(1)'", 0, ""),
     ],
 )
