@@ -148,7 +148,12 @@ class Program:
 
 
 def perl_code(root: Path, name: str) -> str:
-    return (root / name).read_text(encoding="latin-1")
+    """The file as it is, without the features with which cells begin."""
+    content = (root / name).read_bytes()
+    try:
+        return "no feature ':all'; " + content.decode()
+    except UnicodeDecodeError:
+        return "no feature ':all'; " + content.decode("latin-1")
 
 
 def quickjs_code(root: Path, name: str) -> str:

@@ -169,6 +169,8 @@ int dormouse_boot(void) {
   if (L == NULL) return 1;
   driver.state = L;
   setvbuf(stdout, NULL, _IOLBF, 1 << 16);
+  setenv("HOME", "/workspace", 1);
+  setenv("PATH", "/usr/bin:/bin", 1);
   lua_pushcfunction(L, LoadRuntime);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
     fprintf(stderr, "boot: %s\n", lua_tostring(L, -1));

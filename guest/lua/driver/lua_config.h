@@ -2,6 +2,11 @@
 // How Lua is configured; included in front of each of its sources.
 #pragma once
 
+#include <locale.h>
+#include <stdio.h>
+
+#include "cell.h"
+
 struct lua_State;
 
 // Errors. Lua leaves a protected call by a jump; WebAssembly has none, native code has. `adapter_try` calls
@@ -22,6 +27,10 @@ void dormouse_poll(struct lua_State* state);
 // What Lua asks the system for.
 int driver_system(const char* command);
 int driver_temporary_name(char* buffer);
+char* driver_setlocale(int category, const char* name);
+FILE* driver_open(const char* name, const char* mode);
+#define setlocale(category, name) driver_setlocale(category, name)
+#define fopen(name, mode) driver_open(name, mode)
 #define l_signalT int
 #define l_system(command) driver_system(command)
 #define LUA_TMPNAMBUFSIZE 32
@@ -36,4 +45,4 @@ int driver_temporary_name(char* buffer);
 #define LUA_COMPAT_5_3
 #define LUA_PATH_DEFAULT \
   "./?.lua;./?/init.lua;/workspace/?.lua;/workspace/?/init.lua;/workspace/lib/?.lua;/workspace/lib/?/init.lua"
-#define LUA_CPATH_DEFAULT ""
+#define LUA_CPATH_DEFAULT "./?.so"

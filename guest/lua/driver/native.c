@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of which runtime/ is made, and those of Lua's library that are other here.
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "cell.h"
 #include "driver.h"
+#include "lobject.h"
 
 __attribute__((import_module("dormouse"), import_name("emit"))) void dormouse_emit(int kind, const char* json,
                                                                                    size_t length);
@@ -17,6 +18,52 @@ void driver_emit(int kind, const char* json, size_t length) {
   fflush(stdout);
   fflush(stderr);
   dormouse_emit(kind, json, length);
+}
+
+// ── cells
+
+struct DriverCell driver_cell;
+
+static const char* ReadOnce(lua_State* L, void* data, size_t* size) {
+  (void)L;
+  size_t* length = data;
+  const char* text = *length == 0 ? NULL : lua_tostring(L, 1);
+  *size = *length;
+  *length = 0;
+  return text;
+}
+
+// compile(text, name, variables): like load, for a cell; `variables` is a list of names and kinds in turn.
+static int Compile(lua_State* L) {
+  const int most = (int)(sizeof driver_cell.names / sizeof driver_cell.names[0]);
+  size_t length;
+  luaL_checklstring(L, 1, &length);
+  const char* name = luaL_checkstring(L, 2);
+  const int count = (int)luaL_len(L, 3) / 2;
+  if (count > most) return luaL_error(L, "the cell uses more than %d variables of others", most);
+  luaL_checkstack(L, count, NULL);
+  for (int i = 0; i < count; i++) {
+    lua_rawgeti(L, 3, 2 * i + 1);
+    driver_cell.names[i] = luaL_checkstring(L, -1);  // the list keeps it
+    lua_rawgeti(L, 3, 2 * i + 2);
+    driver_cell.kinds[i] = (unsigned char)lua_tointeger(L, -1);
+    lua_pop(L, 2);
+  }
+  driver_cell.count = count;
+  driver_cell.on = 1;
+  const int status = lua_load(L, ReadOnce, &length, name, "t");
+  driver_cell.on = 0;
+  if (status == LUA_OK) return 1;
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+// kind(function, n): of its upvalue; a variable may be constant.
+static int Kind(lua_State* L) {
+  const LClosure* function = lua_topointer(L, 1);
+  lua_pushinteger(L, function->p->upvalues[luaL_checkinteger(L, 2) - 1].kind);
+  return 1;
 }
 
 // ── JSON
@@ -112,38 +159,11 @@ static int GetDirectory(lua_State* L) {
   return 1;
 }
 
-int driver_system(const char* command) {
-  if (command == NULL) return 0;
-  errno = ENOTSUP;
-  return -1;
-}
-
 static int Exit(lua_State* L) {
   driver.exit_code = lua_isboolean(L, 1) ? !lua_toboolean(L, 1) : (int)luaL_optinteger(L, 1, 0);
   driver.exiting = true;
   dormouse_stop = 1;
   return luaL_error(L, "exit");
-}
-
-// ── files without a name of their own
-
-int driver_temporary_name(char* buffer) {
-  for (int attempt = 0; attempt < 100; attempt++) {
-    uint32_t random[2];
-    if (getentropy(random, sizeof random) != 0) return -1;
-    sprintf(buffer, "/tmp/lua_%08x%08x", (unsigned)random[0], (unsigned)random[1]);
-    FILE* file = fopen(buffer, "wx");
-    if (file != NULL) return fclose(file);
-  }
-  return -1;
-}
-
-FILE* tmpfile(void) {
-  char name[32];
-  if (driver_temporary_name(name) != 0) return NULL;
-  FILE* file = fopen(name, "w+");
-  unlink(name);
-  return file;
 }
 
 // ── random numbers
@@ -167,7 +187,7 @@ static int RandomSeed(lua_State* L) {
 
 int driver_open_native(lua_State* L) {
   static const luaL_Reg kFunctions[] = {
-      {"quote", Quote},         {"emit", Emit},           {"setenv", SetEnvironment},
+      {"compile", Compile},     {"kind", Kind},           {"quote", Quote},         {"emit", Emit},           {"setenv", SetEnvironment},
       {"chdir", SetDirectory},  {"getcwd", GetDirectory}, {NULL, NULL},
   };
   lua_getglobal(L, "os");

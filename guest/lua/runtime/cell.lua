@@ -4,11 +4,13 @@
 local native = ...
 local concat = table.concat
 local find, format, gmatch, match, sub = string.find, string.format, string.gmatch, string.match, string.sub
-local error, getmetatable, load, next, rawget, select, tostring, type =
-  error, getmetatable, load, next, rawget, select, tostring, type
+local error, getmetatable, next, rawget, select, tostring, type =
+  error, getmetatable, next, rawget, select, tostring, type
 local byte, utf8len, mathtype, randomseed = string.byte, utf8.len, math.type, math.randomseed
 local stdout, stderr = io.stdout, io.stderr
-local setenv, chdir, getcwd, emit, quote = native.setenv, native.chdir, native.getcwd, native.emit, native.quote
+local compile, kind, emit, quote = native.compile, native.kind, native.emit, native.quote
+local setenv, chdir, getcwd = native.setenv, native.chdir, native.getcwd
+local getupvalue, upvaluejoin = debug.getupvalue, debug.upvaluejoin
 
 local json = loadfile("/usr/lib/dormouse/json.lua")(quote)
 local show = loadfile("/usr/lib/dormouse/show.lua")()
@@ -17,6 +19,44 @@ package.preload.json = function() return json end
 
 local kOutput, kError = 1, 2
 local cell = {}
+
+-- ── variables that cells have declared outside of all blocks
+--
+-- Each is an upvalue of its cell's function, which therefore is kept with its number. A later cell that has the name in it is
+-- compiled with such an upvalue, too, and the two are joined.
+
+local variables = {}  -- name -> {function, number}
+local current, failed = nil, false  -- of this run: the cell's function, and whether it ended in an error
+
+local function variables_in(code)
+  local list = {}
+  for word in gmatch(code, "[%a_][%w_]*") do
+    local variable = variables[word]
+    if variable and not list[word] then
+      list[word] = variable
+      list[#list + 1] = word
+      list[#list + 1] = kind(variable[1], variable[2])
+    end
+  end
+  return list
+end
+
+local function join(chunk, list)
+  for i = 1, #list, 2 do
+    local variable = list[list[i]]
+    upvaluejoin(chunk, (i + 1) // 2 + 1, variable[1], variable[2])
+  end
+  return chunk
+end
+
+-- After the run. What a cell that failed has not come to set takes no earlier variable's place.
+local function keep(chunk, failed)
+  for number = 2, 255 do
+    local name, value = getupvalue(chunk, number)
+    if not name then break end
+    if not (failed and value == nil and variables[name]) then variables[name] = { chunk, number } end
+  end
+end
 
 -- ── environment of one run
 
@@ -37,6 +77,8 @@ function cell.finish()
   for name, value in next, changed do setenv(name, value or nil) end
   if directory then chdir(directory) end
   changed, directory = {}, nil
+  if current then keep(current, failed) end
+  current, failed = nil, false
 end
 
 -- ── compiling
@@ -47,41 +89,41 @@ local kReturn = "return nil, "
 local is_expression = false
 
 -- The chunk that the text is if its last expression begins behind `at`, or nil. What comes before must be a chunk by itself.
-local function split_at(code, at, name)
+local function split_at(code, at, name, list)
   local head, tail = sub(code, 1, at), sub(code, at + 1)
   if not find(tail, "%S") then return nil end
-  if not load(kReturn .. tail, name, "t") or not load(head, name, "t") then return nil end
-  if load(head .. " @", name, "t") then
+  if not compile(kReturn .. tail, name, list) or not compile(head, name, list) then return nil end
+  if compile(head .. " @", name, list) then
     -- The beginning ends in a comment, which the end of the line must end.
     if sub(head, -1) ~= "\n" then return nil end
   end
-  return load(head .. kReturn .. tail, name, "t")
+  return compile(head .. kReturn .. tail, name, list)
 end
 
 local kSplits = 200
 
 -- `x = 5; x + 1` is no Lua; here its last expression is the result. Where the text is a chunk already, its last line or
 -- statement may be a call, whose values are the result, unless the line could go on with what stands before it.
-local function with_result(code, name, is_chunk)
+local function with_result(code, name, is_chunk, list)
   local at, tried = #code, 0
   while tried < kSplits do
     while at > 0 and not find(sub(code, at, at), "[\n;]") do at = at - 1 end
     if at == 0 then return nil end
     if not is_chunk or sub(code, at, at) == ";" or find(code, "^%s*[%a_]", at + 1) then
-      local chunk = split_at(code, at, name)
+      local chunk = split_at(code, at, name, list)
       if chunk then return chunk end
     end
     at, tried = at - 1, tried + 1
   end
 end
 
-local function compile(code, name)
+local function compile_cell(code, name, list)
   if sub(code, 1, 2) == "#!" then code = "--" .. code end
-  local expression = load(kReturn .. code, name, "t")
+  local expression = compile(kReturn .. code, name, list)
   local chunk, message
   if not expression then
-    chunk, message = load(code, name, "t")
-    expression = with_result(code, name, chunk ~= nil)
+    chunk, message = compile(code, name, list)
+    expression = with_result(code, name, chunk ~= nil, list)
   end
   is_expression = expression ~= nil
   return expression or chunk, message
@@ -91,8 +133,12 @@ end
 function cell.prepare(text)
   local request = json.decode(text)
   begin(request)
-  local chunk, message = compile(request.code, "=" .. request.filename)
-  if chunk then return chunk end
+  local list = variables_in(request.code)
+  local chunk, message = compile_cell(request.code, "=" .. request.filename, list)
+  if chunk then
+    current = join(chunk, list)
+    return chunk
+  end
   return nil, { value = message, syntax = true }
 end
 
@@ -213,6 +259,7 @@ end
 
 -- Tells of a failure: {value, traceback, syntax}, or a bare value.
 function cell.report(failure, stopped, no_memory)
+  failed = true
   if type(failure) ~= "table" or failure.traceback == nil and not failure.syntax then failure = { value = failure } end
   local value = failure.value
   local name = stopped and "InterruptedError" or no_memory and "MemoryError" or failure.syntax and "SyntaxError" or name_of(value)
