@@ -20,6 +20,9 @@ from upstream.programs import Outcome, program_of
 HERE = Path(__file__).resolve().parent
 CONFIG = "[limits]\nstop_grace_ms = 5000\n"
 
+# Longer than the time limit of any file, on a machine with other work.
+PATIENCE_S = 1200.0
+
 # What of a suite the tests need beside themselves.
 NEEDED = {
     "python": ("Lib/test/*.py", "Lib/test/support/**/*.py", "Lib/test/test_*/**/*.py", "Lib/test/test_json/**/*", "Lib/test/typinganndata/*.py",
@@ -114,6 +117,7 @@ def main() -> None:
     results.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as data:
         server = Server(Path(data) / "data", CONFIG).start()
+        server.client.http.timeout = PATIENCE_S
         try:
             for language in sys.argv[3:]:
                 suite = suites[language]
