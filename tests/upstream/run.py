@@ -8,13 +8,13 @@ import os
 import re
 import sys
 import tomllib
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from quick.client import ApiError, Client, Sandbox
 from quick.server import Server
+from upstream.page import Results
 from upstream.programs import Outcome, program_of
 
 HERE = Path(__file__).resolve().parent
@@ -26,7 +26,7 @@ PATIENCE_S = 1200.0
 # What of a suite the tests need beside themselves.
 NEEDED = {
     "python": ("Lib/test/*.py", "Lib/test/support/**/*.py", "Lib/test/test_*/**/*.py", "Lib/test/test_json/**/*", "Lib/test/typinganndata/*.py",
-               "Lib/test/mathdata/*", "Lib/test/decimaltestdata/*", "Lib/test/tokenizedata/*", "Lib/test/configdata/*"),
+               "Lib/test/mathdata/*", "Lib/test/decimaltestdata/*", "Lib/test/tokenizedata/*", "Lib/test/configdata/*", "Lib/test/data/*"),
     "perl": ("t/*.pl", "t/lib/**/*", "t/op/*.t", "t/re/*", "t/io/*", "t/uni/*", "t/mro/*", "t/comp/*", "t/cmd/*", "t/base/*"),
     "ruby": ("tool/lib/**/*.rb", "test/ruby/*.rb", "test/lib/**/*.rb"),
     "javascript": ("tests/*.js", "tests/pass/*.js", "tests/fail/*.js", "tests/early/*.js"),
@@ -43,25 +43,30 @@ PERL_CHANGES = (
 )
 
 
-@dataclass
-class Total:
-    files: int = 0
-    whole: int = 0  # files without a failure
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    lines: list[str] = field(default_factory=list)
+HEAD = "file\tpassed\tfailed\tskipped\ttest\treport"
 
-    def add(self, name: str, outcome: Outcome) -> None:
-        self.files += 1
-        self.whole += not outcome.failed
-        self.passed += outcome.passed
-        self.failed += len(outcome.failed)
-        self.skipped += outcome.skipped
-        row = [name, outcome.passed, len(outcome.failed), outcome.skipped]
+
+class Table:
+    """RESULTS/LANGUAGE.tsv: a line for each file, or for each of its tests that does not pass. Results of files that are not run stay."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lines: dict[str, list[str]] = {}
+        for line in path.read_text().splitlines()[1:] if path.exists() else []:
+            self.lines.setdefault(line.split("\t")[0], []).append(line)
+
+    def put(self, name: str, outcome: Outcome) -> None:
+        row: list[object] = [name, outcome.passed, len(outcome.failed), outcome.skipped]
+        lines = []
         for test, what in outcome.failed or [("", "")]:
-            self.lines.append("\t".join(str(cell).replace("\t", " ").replace("\n", " ") for cell in (*row, test, what)))
+            lines.append("\t".join(" ".join(str(cell).split()) for cell in (*row, test, what)))
             row = [name, "", "", ""]
+        self.lines[name] = lines
+
+    def write(self, names: list[str]) -> None:
+        """Those of `names`, in this order."""
+        lines = [HEAD, *(line for name in names for line in self.lines.get(name, []))]
+        self.path.write_text("\n".join(lines) + "\n")
 
 
 def upload(sandbox: Sandbox, language: str, root: Path) -> None:
@@ -98,17 +103,16 @@ def run_file(sandbox: Sandbox, language: str, suite: dict[str, str], root: Path,
         context.delete()
 
 
-def run_suite(client: Client, language: str, suite: dict[str, str], root: Path) -> Total:
-    total = Total()
-    names = names_of(language, os.environ.get("DORMOUSE_UPSTREAM_FILES", ""), suite, root)
+def run_suite(client: Client, language: str, suite: dict[str, str], root: Path, table: Table) -> None:
+    names = names_of(language, "", suite, root)
     sandbox = client.sandbox()
     upload(sandbox, language, root)
-    for name in names:
+    for name in names_of(language, os.environ.get("DORMOUSE_UPSTREAM_FILES", ""), suite, root):
         outcome = run_file(sandbox, language, suite, root, name)
-        total.add(name, outcome)
+        table.put(name, outcome)
+        table.write(names)
         print(f"{language} {name}: {outcome.passed} passed, {len(outcome.failed)} failed, {outcome.skipped} skipped", flush=True)
     sandbox.delete()
-    return total
 
 
 def main() -> None:
@@ -120,13 +124,10 @@ def main() -> None:
         server.client.http.timeout = PATIENCE_S
         try:
             for language in sys.argv[3:]:
-                suite = suites[language]
-                total = run_suite(server.client, language, suite, where / suite["package"])
-                (results / f"{language}.tsv").write_text("file\tpassed\tfailed\tskipped\ttest\treport\n" + "\n".join(total.lines) + "\n")
-                print(
-                    f"{language}: {total.passed} passed, {total.failed} failed, {total.skipped} skipped; "
-                    f"{total.whole} of {total.files} files without a failure"
-                )
+                path = results / f"{language}.tsv"
+                run_suite(server.client, language, suites[language], where / suites[language]["package"], Table(path))
+                sums = Results(path)
+                print(f"{language}: {sums.passed} passed, {sums.failed} failed, {sums.skipped} skipped: {sums.rate}")
         finally:
             server.close()
 
