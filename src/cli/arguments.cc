@@ -429,8 +429,8 @@ void AddWorkspaceRuns(CLI::App& app, Targets& targets) {
   run.add_flag("--keep-sandbox", target.keep_sandbox, "Do not destroy that sandbox afterwards");
   AddTimeout(run, target.timeout_ms);
   SetFooter(run, example +
-                     "Programs are the interpreters: python, node, tsx, and perl where its "
-                     "engine is installed.\nThere is no shell; one line may join commands "
+                     "Programs are the interpreters: python, node, tsx, and perl, ruby and lua where their "
+                     "engines are installed.\nThere is no shell; one line may join commands "
                      "with && and change directories with cd.\n\n" +
                      kExitCodes);
   group.Add("list", Action::kList, "List the runs");

@@ -27,6 +27,7 @@ std::string LanguageOfFile(const std::string& file) {
   if (extension == ".ts" || extension == ".mts" || extension == ".cts") return "typescript";
   if (extension == ".pl") return "perl";
   if (extension == ".rb") return "ruby";
+  if (extension == ".lua") return "lua";
   return "python";
 }
 
