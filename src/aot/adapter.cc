@@ -62,7 +62,8 @@ std::string Prototype(const HostFunction& function) {
 }  // namespace
 
 bool HasHook(const ModuleContext& context) {
-  return !context.options().adapter.empty() && !context.module().tables.empty() &&
+  return context.options().adapter.find(kAdapterHook.name) != std::string::npos &&
+         !context.module().tables.empty() &&
          context.module().tables[0]->elem_limits.initial > 0 && context.TypeId({}).ok();
 }
 

@@ -11,8 +11,8 @@
 //                        host's
 //   host_MODULE_NAME(…)  the host's function of that name
 //   DORMOUSE_HOOK        a function pointer, as the module sees it, to the adapter's
-//                        `void dormouse_hook(void)`, which it must define if the module calls
-//                        functions of that type
+//                        `void dormouse_hook(void)`; for adapters that define one, if the module
+//                        calls functions of that type
 //
 // with everything but letters and digits in the names replaced by `_`. If the module has a name
 // section, the adapter may also reach what is not exported, by lines of its own:
@@ -79,7 +79,7 @@ inline constexpr const char* kAdapterJumps[] = {
 // The functions that the adapter's lines name. An unknown name is an error.
 Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_view adapter);
 
-// Whether there is an adapter, and a call for its hook in the module.
+// Whether the adapter names its hook, and there are calls for it in the module.
 bool HasHook(const ModuleContext& context);
 
 bool IsAdapterExport(std::string_view name);

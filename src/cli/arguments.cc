@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 #include "cli/quantities.h"
 
@@ -69,7 +70,7 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& flag, std::optional<std
       ->type_name(kind);
 }
 
-constexpr const char* kDurationExample = "a duration such as 30s, 500ms or 5m";
+constexpr const char* kDurationExample = "a duration above 0, such as 30s, 500ms or 5m";
 
 void AddTimeout(CLI::App& app, std::optional<std::int64_t>& target) {
   AddNumber(app, "--timeout", target, ParseDurationMs, "DURATION", kDurationExample,
@@ -155,6 +156,7 @@ struct Targets {
   ArtifactsArguments artifacts;
   WorkspaceRunsArguments workspace_runs;
   EnginesArguments engines;
+  PackagesArguments packages;
 };
 
 void AddCommon(CLI::App& app, CommonArguments& common) {
@@ -198,10 +200,10 @@ void AddRun(CLI::App& app, Targets& targets) {
       ->add_option("-e,--env", targets.run_env, "Environment variable of this run; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  AddNumber(*command, "--fuel", run.fuel, ParseCount, "NUMBER", "a number",
+  AddNumber(*command, "--fuel", run.fuel, ParseCount, "NUMBER", "a whole number, 0 or more",
             "CPU budget in microseconds");
-  AddNumber(*command, "--memory", run.memory_bytes, ParseBytes, "SIZE", "a size such as 256M",
-            "Memory limit (256M, 1G)");
+  AddNumber(*command, "--memory", run.memory_bytes, ParseBytes, "SIZE", "a size above 0, such as 256M",
+            "Memory limit (128M, 512M)");
   command->add_flag("--promote", run.promote, "Keep pictures, pages and large data as artifacts");
   command->add_flag("--full-output", run.capture_full,
                     "With --promote: also keep all of standard output and error");
@@ -265,7 +267,7 @@ void AddSandboxes(CLI::App& app, Targets& targets) {
   group.Add("list", Action::kList, "List the sandboxes");
   CLI::App& create = group.Add("create", Action::kCreate, "Make a sandbox and print its id");
   AddText(create, "name", target.sandbox, "NAME", "Its name (default: none, only an id)");
-  AddNumber(create, "--ttl", target.ttl_ms, ParseDurationMs, "DURATION", "a duration such as 1h",
+  AddNumber(create, "--ttl", target.ttl_ms, ParseDurationMs, "DURATION", "a duration above 0, such as 1h",
             "Destroy it after this long (30m, 1h, 7d)");
   const auto add = [&](const char* name, Action action, const char* help) {
     AddText(group.Add(name, action, help), "sandbox", target.sandbox, "NAME", "A name or an id")
@@ -427,8 +429,8 @@ void AddWorkspaceRuns(CLI::App& app, Targets& targets) {
   run.add_flag("--keep-sandbox", target.keep_sandbox, "Do not destroy that sandbox afterwards");
   AddTimeout(run, target.timeout_ms);
   SetFooter(run, example +
-                     "Programs are the interpreters: python, node, tsx, and perl where its "
-                     "engine is installed.\nThere is no shell; one line may join commands "
+                     "Programs are the interpreters: python, node, tsx, and perl, ruby and lua where their "
+                     "engines are installed.\nThere is no shell; one line may join commands "
                      "with && and change directories with cd.\n\n" +
                      kExitCodes);
   group.Add("list", Action::kList, "List the runs");
@@ -466,6 +468,30 @@ void AddEngines(CLI::App& app, Targets& targets) {
       });
 }
 
+void AddPackages(CLI::App& app, Targets& targets) {
+  using Action = PackagesArguments::Action;
+  PackagesArguments& target = targets.packages;
+  ActionGroup group(app, targets.arguments, target, "packages", "Packages that code can import",
+                    "New contexts of the language can import them; older ones go on with what they have.\n"
+                    "Only packages without code for a processor can be used. Python's are fetched\n"
+                    "with pip, JavaScript's (and TypeScript's) with npm.\n"
+                    "Examples:\n"
+                    "  dormouse packages add requests-oauthlib 'rich>=13'\n"
+                    "  dormouse packages add ./mine-1.0-py3-none-any.whl\n"
+                    "  dormouse packages add -l javascript lodash\n");
+  AddText(group.app(), "-l,--language", target.language, "NAME", "python, javascript or typescript")
+      ->capture_default_str();
+  group.Add("list", Action::kList, "List what is installed");
+  CLI::App& add = group.Add("add", Action::kAdd, "Install packages and what they need");
+  AddText(add, "packages", target.packages, "PACKAGE", "Names, with versions if wanted, or local files")
+      ->required();
+  AddText(add, "--from", target.from, "DIR", "Python: take packages from this directory only, from no index");
+  add.add_flag("--build", target.build, "Python: build source packages; runs their code on this machine");
+  AddText(group.Add("remove", Action::kRemove, "Remove packages"), "packages", target.packages,
+          "PACKAGE", "Names")
+      ->required();
+}
+
 }  // namespace
 
 std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
@@ -486,8 +512,19 @@ std::variant<Arguments, int> ParseArguments(int argc, char** argv) {
   AddArtifacts(app, targets);
   AddWorkspaceRuns(app, targets);
   AddEngines(app, targets);
+  AddPackages(app, targets);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // Of a word that is no command, the parser says only that a command is missing.
+    const std::vector<std::string> words = app.remaining(true);
+    if (words.empty() || words[0].starts_with('-')) {
+      app.exit(error);
+      return kExitUsage;
+    }
+    std::cerr << "there is no command \"" << words[0]
+              << "\" here\nRun with --help for more information.\n";
+    return kExitUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }

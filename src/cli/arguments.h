@@ -145,11 +145,20 @@ struct EnginesArguments {
   bool dry_run = false;       // kPrune
 };
 
+struct PackagesArguments {
+  enum class Action { kList, kAdd, kRemove };
+  Action action = Action::kList;
+  std::string language = "python";
+  std::vector<std::string> packages;  // kAdd: names or files; kRemove: names
+  std::string from;                   // kAdd: a directory of wheels, in place of an index
+  bool build = false;                 // kAdd: source packages may be built here
+};
+
 struct Arguments {
   CommonArguments common;
   std::variant<ServeArguments, RunArguments, ReplArguments, SandboxesArguments, ContextsArguments,
                FilesArguments, ArtifactsArguments, KeysArguments, ProjectsArguments,
-               WorkspaceRunsArguments, EnginesArguments>
+               WorkspaceRunsArguments, EnginesArguments, PackagesArguments>
       command;
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 
+#include "cli/lua_blocks.h"
 #include "cli/ruby_blocks.h"
 
 namespace dormouse::cli {
@@ -87,8 +88,9 @@ class Scanner {
 }  // namespace
 
 bool NeedsMoreLines(std::string_view language, std::string_view text) {
-  const Scan scan = Scanner(language, text).Run();
   if (text.ends_with("\n\n")) return false;  // the way out when this rule is wrong
+  if (language == "lua") return LuaGoesOn(text);
+  const Scan scan = Scanner(language, text).Run();
   if (scan.open_string || scan.depth > 0) return true;
   if (language == "ruby" && OpenRubyBlocks(text) > 0) return true;
   if (text.ends_with("\n")) return false;

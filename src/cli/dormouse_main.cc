@@ -14,6 +14,7 @@
 #include "cli/internal_commands.h"
 #include "cli/keys_command.h"
 #include "cli/output.h"
+#include "cli/packages_command.h"
 #include "cli/repl_command.h"
 #include "cli/run_command.h"
 #include "cli/sandboxes_command.h"
@@ -37,12 +38,16 @@ int Run(const Arguments& arguments) {
       engines != nullptr && engines->action == EnginesArguments::Action::kAdd) {
     return AddEngineCommand(common, *engines);
   }
+  if (const auto* const packages = std::get_if<PackagesArguments>(&arguments.command)) {
+    return PackagesCommand(common, *packages);
+  }
   const auto connected = Connect(common);
   if (!connected.ok()) return ReportError(connected.error(), common.json);
   Backend& backend = **connected;
   return std::visit(
       Overloaded{
           [](const ServeArguments&) -> int { return kExitUsage; },
+          [](const PackagesArguments&) -> int { return kExitUsage; },
           [&](const RunArguments& run) { return RunCommand(backend, common, run); },
           [&](const ReplArguments& repl) {
             return ReplCommand(backend, repl, DataDirectory(common) / "repl-history");

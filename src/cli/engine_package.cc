@@ -2,13 +2,12 @@
 #include "cli/engine_package.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "cli/staging.h"
 #include "common/file_descriptor.h"
 #include "common/write_all.h"
 #include "worker/engine_check.h"
@@ -21,32 +20,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kBuildDirectoryCharacters = 16;
 constexpr std::uint64_t kMaxPackageFileBytes = std::uint64_t{4} << 30;
 constexpr std::size_t kCopyPieceBytes = 1u << 20;
-
-// Removes what is left of an installation that did not come to its end.
-class StagingDirectory {
- public:
-  static Result<StagingDirectory> Make(const fs::path& parent) {
-    std::string pattern = (parent / ".add-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      return SystemError("mkdtemp in " + parent.string(), errno);
-    ::chmod(pattern.c_str(), 0755);
-    return StagingDirectory(pattern);
-  }
-  StagingDirectory(StagingDirectory&& other) noexcept : path_(std::move(other.path_)) {
-    other.path_.clear();
-  }
-  StagingDirectory(const StagingDirectory&) = delete;
-  StagingDirectory& operator=(const StagingDirectory&) = delete;
-  ~StagingDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  explicit StagingDirectory(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
 
 // Copies a regular file, never through a symbolic link, and syncs the copy.
 Result<void> CopyFile(const fs::path& from, const fs::path& to) {
@@ -76,13 +49,6 @@ Result<void> CopyFile(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-Result<void> SyncDirectory(const fs::path& directory) {
-  const FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid() || ::fsync(fd.get()) != 0)
-    return SystemError("fsync of " + directory.string(), errno);
-  return {};
-}
-
 // Copies what makes an engine; other files of the package do not count.
 Result<void> CopyPackage(const fs::path& package, const fs::path& to) {
   for (const char* name : {"engine.json", "engine.so", "boot.img"}) {
@@ -95,38 +61,11 @@ Result<void> CopyPackage(const fs::path& package, const fs::path& to) {
   return SyncDirectory(to);
 }
 
-// The link is replaced in one step: a server that starts meanwhile finds the old one or the new
-// one.
-Result<void> PointCurrentAt(const fs::path& engine, const std::string& build) {
-  const fs::path aside = engine / ".current";
-  ::unlink(aside.c_str());
-  if (::symlink(build.c_str(), aside.c_str()) != 0)
-    return SystemError("symlink " + aside.string(), errno);
-  if (::rename(aside.c_str(), (engine / "current").c_str()) != 0) {
-    return SystemError("renaming " + aside.string(), errno);
-  }
-  return SyncDirectory(engine);
-}
-
 }  // namespace
-
-Result<FileDescriptor> LockEngines(const fs::path& engines) {
-  std::error_code error;
-  fs::create_directories(engines, error);
-  if (error)
-    return Error(ErrorCode::kInternal, "creating " + engines.string() + ": " + error.message());
-  FileDescriptor lock(
-      ::open((engines / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!lock.valid()) return SystemError("opening " + (engines / ".lock").string(), errno);
-  while (::flock(lock.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return SystemError("locking " + engines.string(), errno);
-  }
-  return lock;
-}
 
 Result<InstalledEngine> InstallEngine(const fs::path& package, const fs::path& engines,
                                       MakeCurrent make_current) {
-  DORMOUSE_ASSIGN(const FileDescriptor lock, LockEngines(engines));
+  DORMOUSE_ASSIGN(const FileDescriptor lock, LockDirectory(engines));
   // Beside its place to be, so that a rename does the rest.
   DORMOUSE_ASSIGN(const StagingDirectory staging, StagingDirectory::Make(engines));
   DORMOUSE_TRY(CopyPackage(package, staging.path()));

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "common/engine_manifest.h"
-#include "common/file_descriptor.h"
 #include "common/result.h"
 
 namespace dormouse::cli {
@@ -29,9 +28,6 @@ enum class MakeCurrent { kYes, kNo };
 Result<InstalledEngine> InstallEngine(const std::filesystem::path& package,
                                       const std::filesystem::path& engines,
                                       MakeCurrent make_current);
-
-// Held by whoever adds or removes builds.
-Result<FileDescriptor> LockEngines(const std::filesystem::path& engines);
 
 // Removes a build's directory and returns how many bytes it held.
 Result<std::uint64_t> RemoveBuild(const std::filesystem::path& directory);

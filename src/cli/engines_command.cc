@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <boost/json/array.hpp>
-#include <chrono>
 #include <set>
-#include <thread>
 
-#include "cli/connect.h"
 #include "cli/data_directory.h"
 #include "cli/engine_package.h"
 #include "cli/output.h"
 #include "cli/resolve.h"
+#include "cli/running_server.h"
+#include "cli/staging.h"
 #include "scheduler/worker_host.h"
 #include "service/preloads.h"
 
@@ -25,9 +24,6 @@ namespace json = boost::json;
 using EnginesAction = EnginesArguments::Action;
 
 constexpr std::size_t kShownBuildCharacters = 16;
-// How long a server may take until it offers a new engine. It may have to make images of it first.
-constexpr std::chrono::seconds kTakeUpPatience{180};
-constexpr std::chrono::milliseconds kPollPause{100};
 
 std::string ShortBuild(const json::object& object) {
   return Cell(object, "buildId").substr(0, kShownBuildCharacters);
@@ -77,18 +73,6 @@ int ListEngines(Backend& backend, const CommonArguments& common) {
   return kExitOk;
 }
 
-// The server that runs on the data directory, if it has its engines where `config` has them.
-Result<std::optional<ServerRecord>> ServerOf(const service::Config& config) {
-  auto record = FindRunningServer(config.data_directory);
-  if (!record || record->engines.empty()) return record;
-  std::error_code none;
-  if (fs::equivalent(record->engines, config.engines_directory, none)) return record;
-  return Error(ErrorCode::kConflict, "the server on " + config.data_directory.string() +
-                                         " has its engines in " + record->engines + ", not in " +
-                                         config.engines_directory.string() +
-                                         ": name them with --engines");
-}
-
 // `wanted`: only as the build that new contexts get.
 bool ServerOffers(Backend& backend, const std::string& build_id, MakeCurrent wanted) {
   const auto engines = ListUnpaged(backend, "/v1/engines");
@@ -97,22 +81,6 @@ bool ServerOffers(Backend& backend, const std::string& build_id, MakeCurrent wan
     return item.is_object() && TextOf(item.get_object(), "buildId") == build_id &&
            (wanted == MakeCurrent::kNo || Cell(item.get_object(), "current") == "true");
   });
-}
-
-// Makes the server look at its engines again, and waits until it has this build.
-Result<void> TellServer(const CommonArguments& common, const ServerRecord& server,
-                        const std::string& build_id, MakeCurrent wanted) {
-  if (::kill(server.pid, SIGHUP) != 0) return SystemError("telling the server", errno);
-  DORMOUSE_ASSIGN(const std::unique_ptr<Backend> backend, Connect(common));
-  const auto deadline = std::chrono::steady_clock::now() + kTakeUpPatience;
-  while (!ServerOffers(*backend, build_id, wanted)) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      return Error(ErrorCode::kUnavailable,
-                   "the engine is installed, but the server does not offer it; its log says why");
-    }
-    std::this_thread::sleep_for(kPollPause);
-  }
-  return {};
 }
 
 // What the server knows and nothing needs, by build id.
@@ -143,7 +111,7 @@ struct Pruned {
 };
 
 Result<Pruned> PruneBuilds(Backend& backend, const service::Config& config, bool dry_run) {
-  DORMOUSE_ASSIGN(const FileDescriptor lock, LockEngines(config.engines_directory));
+  DORMOUSE_ASSIGN(const FileDescriptor lock, LockDirectory(config.engines_directory));
   DORMOUSE_ASSIGN(const std::set<std::string> unused, UnusedBuilds(backend));
   DORMOUSE_ASSIGN(const auto builds, BuildsOnDisk(config));
   Pruned pruned;
@@ -210,7 +178,9 @@ int AddEngineCommand(const CommonArguments& common, const EnginesArguments& argu
   if (!installed.ok()) return ReportError(installed.error(), common.json);
   const EngineManifest& manifest = installed->manifest;
   if (*server) {
-    const auto told = TellServer(common, **server, manifest.build_id, wanted);
+    const auto told = TellServer(common, **server, [&](Backend& backend) {
+      return ServerOffers(backend, manifest.build_id, wanted);
+    });
     if (!told.ok()) return ReportError(told.error(), common.json);
   }
   if (common.json) {

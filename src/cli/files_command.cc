@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "cli/download.h"
 #include "cli/output.h"
@@ -57,6 +58,9 @@ Result<json::value> Write(Backend& backend, const std::string& files, const Comm
   if (!from_stdin) {
     opened = FileDescriptor(::open(arguments.local_file.c_str(), O_RDONLY | O_CLOEXEC));
     if (!opened.valid()) return SystemError("opening " + arguments.local_file, errno);
+    if (std::filesystem::is_directory(arguments.local_file)) {
+      return Error(ErrorCode::kInvalidRequest, arguments.local_file + " is a directory; one file at a time can be put");
+    }
   }
   ApiRequest request{"PUT", files + "/content" + PathQuery(arguments.path), {}};
   if (arguments.parents) request.target += "&createParents=true";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/http_backend.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -53,6 +54,12 @@ Result<Origin> ParseOrigin(const std::string& url) {
   origin.prefix = std::string(parsed->encoded_path());
   while (origin.prefix.ends_with('/')) origin.prefix.pop_back();
   return origin;
+}
+
+// A server that refuses an upload says so at once, and reads no further.
+bool HasAnswered(asio::ip::tcp::socket& socket) {
+  pollfd waiting{socket.native_handle(), POLLIN, 0};
+  return ::poll(&waiting, 1, 0) == 1;
 }
 
 class HttpBackend : public Backend {
@@ -115,7 +122,7 @@ class HttpBackend : public Backend {
     beast::http::request_serializer<beast::http::buffer_body> serializer(message);
     beast::http::write_header(socket, serializer, failure);
     std::vector<char> piece(kUploadPieceBytes);
-    while (!failure && message.body().more) {
+    while (!failure && message.body().more && !HasAnswered(socket)) {
       const ssize_t length = ::read(request.upload, piece.data(), piece.size());
       if (length < 0 && errno == EINTR) continue;
       if (length < 0) return SystemError("reading the file", errno);

@@ -27,7 +27,7 @@ std::string LanguageOfFile(const std::string& file) {
   if (extension == ".ts" || extension == ".mts" || extension == ".cts") return "typescript";
   if (extension == ".pl") return "perl";
   if (extension == ".rb") return "ruby";
-  if (extension == ".rb") return "ruby";
+  if (extension == ".lua") return "lua";
   return "python";
 }
 
@@ -189,10 +189,7 @@ int RunCommand(Backend& backend, const CommonArguments& common, const RunArgumen
   const Result<ResolvedContext> context = FindContext(backend, arguments);
   if (!context.ok()) return ReportError(context.error(), common.json);
   auto body = MakeBody(*context, arguments);
-  if (!body.ok()) {
-    ReportError(body.error(), common.json);
-    return kExitUsage;
-  }
+  if (!body.ok()) return ReportError(body.error(), common.json);
   return common.json ? RunAndPrintJson(backend, *context, std::move(*body))
                      : StreamRun(backend, *context, std::move(*body), Afterwards::kEnd).exit_code;
 }

@@ -14,6 +14,9 @@ namespace {
 
 namespace json = boost::json;
 
+// What is above it, shells keep for themselves.
+constexpr std::int64_t kMaxPassedExitCode = 125;
+
 std::int64_t IntegerOf(const json::object& object, std::string_view name, std::int64_t otherwise) {
   const json::value* const value = object.if_contains(name);
   return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
@@ -78,7 +81,7 @@ int ExitCodeOfRun(const json::object& run) {
   const std::string status = TextOf(run, "status");
   const std::int64_t code = status == "ok" ? 0 : IntegerOf(run, "exitCode", 0);
   if (status != "ok" && status != "exited") return kExitRunError;
-  if (code != 0) return code > 0 && code <= 125 ? static_cast<int>(code) : kExitRunError;
+  if (code != 0) return code > 0 && code <= kMaxPassedExitCode ? static_cast<int>(code) : kExitRunError;
   const json::object context = ContextOf(run);
   const bool lost = TextOf(run, "state") == "rolled_back" || TruthOf(context, "stale") ||
                     TruthOf(context, "stateLost");
@@ -172,9 +175,14 @@ void RunPrinter::PrintNotes(const json::object& run) {
   const std::string state = TextOf(run, "state");
   // What is as usual goes without saying.
   const bool usual = status == "ok" || status == "error" || status == "exited";
-  if (!usual || state == "rolled_back") {
+  if (state == "discarded") {
+    if (!usual) notes += "[" + Explain(status) + "]\n";
+  } else if (!usual || state == "rolled_back") {
     notes += "[" + Explain(status) + "; state " +
              (state == "kept" ? "kept" : "rolled back to before this run") + "]\n";
+  }
+  if (const std::int64_t code = IntegerOf(run, "exitCode", 0); code < 0 || code > kMaxPassedExitCode) {
+    notes += "[exit status " + std::to_string(code) + "]\n";
   }
   for (const std::string stream : {"stdout", "stderr"}) {
     if (!TruthOf(run, stream + "Truncated")) continue;

@@ -23,7 +23,26 @@ std::vector<std::string> SandboxRow(const json::object& sandbox) {
 
 Table SandboxTable() { return {{"ID", "NAME", "STATUS", "CREATED", "LAST USED"}, SandboxRow}; }
 
+// A second sandbox of one name could not be told from the first by the commands.
+Result<void> CheckNameIsFree(Backend& backend, const std::string& name) {
+  if (name.empty()) return {};
+  if (name.starts_with("sbx_")) {
+    return Error(ErrorCode::kInvalidRequest, "a name cannot begin with \"sbx_\", as ids do",
+                 {{"field", "name"}});
+  }
+  const auto found = ResolveSandbox(backend, name, Missing::kFail);
+  if (found.ok()) {
+    return Error(ErrorCode::kConflict, "there is a sandbox named \"" + name + "\" already: " + *found,
+                 {{"field", "name"}});
+  }
+  if (found.error().code != ErrorCode::kNotFound) return found.error();
+  return {};
+}
+
 int Create(Backend& backend, const CommonArguments& common, const SandboxesArguments& arguments) {
+  if (const auto free = CheckNameIsFree(backend, arguments.sandbox); !free.ok()) {
+    return ReportError(free.error(), common.json);
+  }
   json::object body;
   if (!arguments.sandbox.empty()) body["metadata"] = json::object{{"name", arguments.sandbox}};
   if (arguments.ttl_ms) body["ttlMs"] = *arguments.ttl_ms;

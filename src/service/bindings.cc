@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/sha256.h"
+#include "service/package_library.h"
 
 namespace dormouse::service {
 namespace {
@@ -51,14 +52,14 @@ Result<const EngineBuild*> ChooseBuild(const Config& config, const std::string& 
                      config.engines_directory.string(),
                  {{"field", "bindings." + name + ".engine"}});
   }
-  if (binding.preload.empty()) return engine;
-  const std::string key = PreloadKey(engine->build_id, binding.preload);
+  const std::string key = ImageKey(config, binding, *engine);
+  if (key.empty()) return engine;
   for (const EngineBuild& image : engines) {
     if (image.preload == key) return &image;
   }
   return Error(ErrorCode::kInvalidRequest,
-               "binding " + name + ": the image of its preload is missing",
-               {{"field", "bindings." + name + ".preload"}});
+               "binding " + name + ": the image of its preload and packages is missing",
+               {{"field", "bindings." + name}});
 }
 
 Result<BindingEntry> MakeEntry(const Config& config, const std::string& name,
@@ -106,14 +107,23 @@ const EngineBuild* CurrentBuild(const std::vector<EngineBuild>& engines, std::st
   return chosen;
 }
 
-std::string PreloadKey(std::string_view build_id, std::string_view preload) {
-  return Sha256("dormouse preload 1\n" + std::string(build_id) + "\n" + std::string(preload)).Hex();
+std::map<std::string, BindingConfig> OfferedBindings(const Config& config,
+                                                     const std::vector<EngineBuild>& engines) {
+  return config.bindings.empty() ? DefaultBindings(engines) : config.bindings;
+}
+
+std::string ImageKey(const Config& config, const BindingConfig& binding, const EngineBuild& base) {
+  std::optional<PackageLibrary> library;
+  if (binding.packages) library = InstalledLibrary(config.data_directory, base.language);
+  if (binding.preload.empty() && !library) return "";
+  std::string text = "dormouse preload 1\n" + base.build_id + "\n";
+  if (library) text += "packages " + library->id + "\n";
+  return Sha256(text + binding.preload).Hex();
 }
 
 Result<BindingTable> BindingTable::Make(const Config& config, std::vector<EngineBuild> engines) {
   BindingTable table;
-  const auto configured = config.bindings.empty() ? DefaultBindings(engines) : config.bindings;
-  for (const auto& [name, binding] : configured) {
+  for (const auto& [name, binding] : OfferedBindings(config, engines)) {
     DORMOUSE_ASSIGN(BindingEntry entry, MakeEntry(config, name, binding, engines));
     for (const auto& [other, earlier] : table.by_name_) {
       if (entry.info.is_default && earlier->info.is_default &&

@@ -28,8 +28,13 @@ using BindingPtr = std::shared_ptr<const BindingEntry>;
 const scheduler::EngineBuild* CurrentBuild(const std::vector<scheduler::EngineBuild>& engines,
                                            std::string_view name);
 
-// Names the image that `preload` makes of an engine build.
-std::string PreloadKey(std::string_view build_id, std::string_view preload);
+// The bindings that are offered: the configured ones, else one for each installed language.
+std::map<std::string, BindingConfig> OfferedBindings(const Config& config,
+                                                     const std::vector<scheduler::EngineBuild>& engines);
+
+// Names the image of an engine build that the binding's contexts begin with; empty: the engine's own.
+std::string ImageKey(const Config& config, const BindingConfig& binding,
+                     const scheduler::EngineBuild& base);
 
 class BindingTable {
  public:

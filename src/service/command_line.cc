@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kPossible =
     "possible are `cd DIR`, and with NAME=value before them `python FILE|-c CODE|-m MODULE`, "
-    "`node FILE|-e CODE`, `tsx FILE`, `ts-node FILE`, `perl FILE|-e CODE`, `ruby FILE|-e CODE`, each with arguments "
-    "and joined by &&";
+    "`node FILE|-e CODE`, `tsx FILE`, `ts-node FILE`, `perl FILE|-e CODE`, `ruby FILE|-e CODE`, "
+    "`lua FILE|-e CODE`, each with arguments and joined by &&";
 
 Error Unsupported(const std::string& what) {
   return Error(ErrorCode::kUnsupportedRuntimeOption,
@@ -246,6 +246,7 @@ constexpr Interpreter kInterpreters[] = {
     {"node", Program::Language::kJavaScript},    {"nodejs", Program::Language::kJavaScript},
     {"tsx", Program::Language::kTypeScript},     {"ts-node", Program::Language::kTypeScript},
     {"perl", Program::Language::kPerl},          {"ruby", Program::Language::kRuby},
+    {"lua", Program::Language::kLua},            {"lua5.4", Program::Language::kLua},
 };
 
 // The options of an interpreter that are known here.
@@ -263,6 +264,7 @@ const Syntax& SyntaxOf(Program::Language language) {
   static const Syntax kNode{{"--no-warnings", "--enable-source-maps", "--experimental-strip-types"},
                             {}, {}, {"-e", "--eval"}, "", "--"};
   static const Syntax kPerl{{}, {"-w"}, {"-I"}, {"-e", "-E"}, "", "--"};
+  static const Syntax kLua{{}, {}, {}, {"-e"}, "", "--"};
   static const Syntax kRuby{{}, {"-w"}, {"-I", "-r"}, {"-e"}, "", "--"};
   switch (language) {
     case Program::Language::kPython:
@@ -271,6 +273,8 @@ const Syntax& SyntaxOf(Program::Language language) {
       return kPerl;
     case Program::Language::kRuby:
       return kRuby;
+    case Program::Language::kLua:
+      return kLua;
     default:
       return kNode;
   }

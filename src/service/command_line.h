@@ -33,7 +33,7 @@ Result<std::vector<SimpleCommand>> ParseCommandLine(std::string_view line);
 
 // What an interpreter is asked to run.
 struct Program {
-  enum class Language { kPython, kJavaScript, kTypeScript, kPerl, kRuby };
+  enum class Language { kPython, kJavaScript, kTypeScript, kPerl, kRuby, kLua };
   enum class Kind { kFile, kCode, kModule };
 
   Language language = Language::kPython;

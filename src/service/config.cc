@@ -234,6 +234,7 @@ Result<void> ReadBinding(TableReader& table, const std::filesystem::path& direct
       .Milliseconds("max_timeout_ms", binding.max_timeout, 1, kDayMs)
       .Int("code_bytes", binding.code_bytes, 1 * kKiB, 64 * kMiB)
       .Bool("default", binding.is_default)
+      .Bool("packages", binding.packages)
       .Text("preload", take_preload)
       .Text("preload_file",
             [&](const std::string& value) {

@@ -30,7 +30,8 @@ struct BindingConfig {
   std::chrono::milliseconds max_timeout{0};      // 0: the general one
   std::uint64_t code_bytes = 0;                  // 0: the general limit
   bool is_default = true;                        // for its language
-  std::string preload;  // code that the image of its contexts has run; empty: none
+  std::string preload;    // code that the image of its contexts has run; empty: none
+  bool packages = true;   // the installed packages of its language are in that image
 };
 
 // A named preset of sandboxes. What is absent is as in the general limits.

@@ -193,7 +193,7 @@ TEST(Bindings, PreloadedImagesServeTheirBindingOnly) {
   const auto base = Engine("python", "python", 'a');
   EXPECT_FALSE(BindingTable::Make(config, {base}).ok());
   auto image = Engine("python", "python", 'b');
-  image.preload = PreloadKey(base.build_id, "x = 1");
+  image.preload = ImageKey(config, config.bindings.at("PLUS"), base);
   image.current = true;
   const auto table = BindingTable::Make(config, {base, image});
   ASSERT_TRUE(table.ok()) << table.error().message;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a sandbox, as clients see and change them.
+#include <algorithm>
+
 #include "service/service_impl.h"
 #include "service/usage.h"
 #include "workspace/archive_reader.h"
@@ -24,6 +26,11 @@ FileInfo InfoOf(const workspace::TreeEntry& entry) {
       std::chrono::nanoseconds(entry.mtime_ns)));
   info.target = entry.target;
   return info;
+}
+
+std::int64_t CreatedMs(const SandboxState& sandbox) {
+  const std::lock_guard lock(sandbox.mutex);
+  return sandbox.row.created_ms;
 }
 
 }  // namespace
@@ -99,10 +106,21 @@ ServiceImpl::Task<std::vector<FileInfo>> ServiceImpl::ListFiles(std::string sand
 ServiceImpl::Task<FileInfo> ServiceImpl::StatFile(std::string sandbox_id, std::string path) {
   DORMOUSE_CO_ASSIGN(SandboxPtr sandbox, co_await FindLiveSandbox(std::move(sandbox_id)));
   DORMOUSE_CO_ASSIGN(const auto workspace, co_await LoadWorkspace(sandbox));
-  DORMOUSE_CO_ASSIGN(const workspace::TreeEntry entry,
+  DORMOUSE_CO_ASSIGN(workspace::TreeEntry entry,
                      workspace->Read([&](const workspace::Tree& tree) {
                        return workspace::StatEntry(workspace::Draft(tree), path);
                      }));
+  if (entry.path.empty()) {
+    // The tree keeps no times of its root: it is as new as the newest thing in it.
+    DORMOUSE_CO_ASSIGN(const std::vector<workspace::TreeEntry> children,
+                       workspace->Read([&](const workspace::Tree& tree) {
+                         return workspace::ListDirectory(workspace::Draft(tree), path);
+                       }));
+    entry.mtime_ns = CreatedMs(*sandbox) * 1'000'000;
+    for (const workspace::TreeEntry& child : children) {
+      entry.mtime_ns = std::max(entry.mtime_ns, child.mtime_ns);
+    }
+  }
   co_return InfoOf(entry);
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 Error NoSuchGeneration(std::uint64_t generation) {
   return Error(ErrorCode::kNotFound,
-               "the context has no generation " + std::to_string(generation) + " any more",
+               "the context has no generation " + std::to_string(generation) +
+                   " (the newest ones are kept)",
                {{"field", "generation"}});
 }
 

@@ -14,9 +14,11 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <set>
 
 #include "common/file_descriptor.h"
 #include "service/bindings.h"
+#include "service/package_library.h"
 
 namespace dormouse::service {
 namespace {
@@ -86,9 +88,11 @@ Result<Ended> RunProgram(std::vector<std::string> arguments) {
   return ended;
 }
 
-Error PreloadFailed(const std::string& binding, const std::string& why) {
-  return Error(ErrorCode::kInvalidRequest, "binding " + binding + ": its preload failed: " + why,
-               {{"field", "bindings." + binding + ".preload"}});
+Error PreloadFailed(const std::string& name, const BindingConfig& binding, const std::string& why) {
+  const bool has_code = !binding.preload.empty();
+  return Error(ErrorCode::kInvalidRequest,
+               "binding " + name + (has_code ? ": its preload failed: " : ": its packages cannot be used: ") + why,
+               {{"field", "bindings." + name + (has_code ? ".preload" : ".packages")}});
 }
 
 // Makes the image aside and gives it its name when it is whole.
@@ -106,20 +110,28 @@ Result<void> MakeImage(const Config& config, const std::string& name, const Bind
     }
   };
   const Cleanup cleanup{aside};
-  const fs::path code = fs::path(aside) / "preload";
-  std::ofstream(code, std::ios::binary) << binding.preload;
   const std::uint64_t memory_bytes = std::max(binding.memory_bytes, binding.max_memory_bytes);
-  DORMOUSE_ASSIGN(const Ended ended,
-                  RunProgram({config.executable.string(), "preload-engine", "--base",
-                              base.directory.string(), "--code", code.string(), "--key", key,
-                              "--memory-bytes", std::to_string(memory_bytes), "--output", aside}));
+  std::vector<std::string> program = {config.executable.string(), "preload-engine",
+                                      "--base", base.directory.string(), "--key", key,
+                                      "--memory-bytes", std::to_string(memory_bytes),
+                                      "--output", aside};
+  if (!binding.preload.empty()) {
+    const fs::path code = fs::path(aside) / "preload";
+    std::ofstream(code, std::ios::binary) << binding.preload;
+    program.insert(program.end(), {"--code", code.string()});
+  }
+  const auto library = InstalledLibrary(config.data_directory, base.language);
+  if (library && binding.packages) {
+    program.insert(program.end(), {"--packages", library->directory.string()});
+  }
+  DORMOUSE_ASSIGN(const Ended ended, RunProgram(std::move(program)));
   if (!ended.in_time) {
-    return PreloadFailed(name,
+    return PreloadFailed(name, binding,
                          "it has not ended after " + std::to_string(kPatience.count()) + " s");
   }
   if (ended.status != 0) {
     return PreloadFailed(
-        name, ended.report.empty() ? "the process that ran it crashed" : "\n" + ended.report);
+        name, binding, ended.report.empty() ? "the process that ran it crashed" : "\n" + ended.report);
   }
   if (!ended.report.empty()) spdlog::info("binding {}: its preload says:\n{}", name, ended.report);
   std::error_code error;
@@ -150,14 +162,16 @@ fs::path PreloadsDirectory(const Config& config) { return config.data_directory 
 Result<void> AddPreloads(const Config& config, std::vector<EngineBuild>& engines) {
   DORMOUSE_ASSIGN(std::vector<EngineBuild> images,
                   scheduler::LoadPreloads(PreloadsDirectory(config)));
-  for (const auto& [name, binding] : config.bindings) {
+  std::set<std::string> wanted;
+  for (const auto& [name, binding] : OfferedBindings(config, engines)) {
     const EngineBuild* const base = CurrentBuild(engines, binding.engine);
-    if (binding.preload.empty() || base == nullptr) continue;
-    const std::string key = PreloadKey(base->build_id, binding.preload);
+    if (base == nullptr) continue;
+    const std::string key = ImageKey(config, binding, *base);
+    if (key.empty() || !wanted.insert(key).second) continue;
     const auto has_key = [&key](const EngineBuild& image) { return image.preload == key; };
     auto image = std::find_if(images.begin(), images.end(), has_key);
     if (image == images.end()) {
-      spdlog::info("binding {}: preloading into {} {}", name, base->name,
+      spdlog::info("binding {}: making its image of {} {}", name, base->name,
                    base->build_id.substr(0, 16));
       const auto begin = SteadyClock::now();
       DORMOUSE_TRY(PrepareDirectory(config));
@@ -166,17 +180,11 @@ Result<void> AddPreloads(const Config& config, std::vector<EngineBuild>& engines
       image = std::find_if(images.begin(), images.end(), has_key);
       if (image == images.end())
         return Error(ErrorCode::kInternal, "the new image " + key + " is gone");
-      spdlog::info("binding {}: preloaded in {:.1f} s", name,
+      spdlog::info("binding {}: made in {:.1f} s", name,
                    std::chrono::duration<double>(SteadyClock::now() - begin).count());
     }
   }
-  for (EngineBuild& image : images) {
-    for (const auto& [name, binding] : config.bindings) {
-      const EngineBuild* const base = CurrentBuild(engines, binding.engine);
-      if (binding.preload.empty() || base == nullptr) continue;
-      if (image.preload == PreloadKey(base->build_id, binding.preload)) image.current = true;
-    }
-  }
+  for (EngineBuild& image : images) image.current = wanted.contains(image.preload);
   engines.insert(engines.end(), std::make_move_iterator(images.begin()),
                  std::make_move_iterator(images.end()));
   return {};

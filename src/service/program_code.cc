@@ -3,6 +3,8 @@
 
 #include <boost/json.hpp>
 
+#include "service/program_launchers.h"
+
 namespace dormouse::service {
 namespace {
 
@@ -96,99 +98,6 @@ for stream in (sys.stdout, sys.stderr):
 raise SystemExit(code & 255)
 )py";
 
-// The program's text is evaluated where no name of the launcher is in scope, and from the package whose frames `caller`
-// does not show, so that `main() unless caller` is what it is elsewhere.
-constexpr std::string_view kPerlEvaluation = R"pl(package Dormouse::Cell;
-no feature;
-sub run_program { CORE::evalbytes($Dormouse::Program::source) }
-package Dormouse::Program;
-our ($kind, $target, @options);
-)pl";
-
-// Follows the assignments of these three, and of @ARGV.
-constexpr std::string_view kPerlLauncher = R"pl(
-our $source = load();
-sub load {
-  my $text = $target;
-  if ($kind eq 'file') {
-    my ($file, $reason);
-    $reason = -d $target ? 'Is a directory' : open($file, '<:raw', $target) ? undef : "$!";
-    if (defined $reason) {
-      print STDERR qq{Can't open perl script "$target": $reason\n};
-      exit 2;
-    }
-    local $/;
-    $text = <$file> // '';
-    $text =~ s/\A\xEF\xBB\xBF//;
-  }
-  my $before = '';
-  my @libraries;
-  for my $option (@options) {
-    push @libraries, $1 if $option =~ /\A-I(.+)/s;
-    $^W = 1 if $option eq '-w';
-    $before .= 'use feature ":' . ($^V =~ /\Av(5\.\d+)/)[0] . '"; ' if $option eq '-E';
-  }
-  $^W = 1 if $text =~ /\A#!.*perl\S*\s+-\w*w/;
-  # Cells begin with warnings that are off, not with those that $^W decides about.
-  $before .= 'use warnings; ' if $^W;
-  unshift @INC, @libraries, grep { length } split /:/, $ENV{PERL5LIB} // '';
-  $0 = $kind eq 'file' ? $target : '-e';
-  if ($text =~ /^__(?:DATA|END)__[ \t]*\r?\n(.*)\z/ms) {
-    my $data = $1;
-    open *main::DATA, '<', \$data or die "DATA: $!";
-  }
-  my $name = $0 =~ tr/"\n//dr;
-  return "${before}package main;\n#line 1 \"$name\"\n$text";
-}
-$@ = '';
-Dormouse::Cell::run_program();
-if (ref $@ || length $@) {
-  print STDERR $@;
-  exit 255;
-}
-exit 0;
-)pl";
-
-// `launch` is (kind, target, options, arguments). Frames of this code are not shown.
-constexpr std::string_view kRubyLauncher = R"rb(
-launch = lambda do |kind, target, options, arguments|
-  ARGV.replace(arguments)
-  options.each do |option|
-    $VERBOSE = true if option == "-w"
-    $LOAD_PATH.unshift(File.expand_path(option.delete_prefix("-I"))) if option.start_with?("-I")
-  end
-  ENV.fetch("RUBYLIB", "").split(":").reverse_each { |path| $LOAD_PATH.unshift(File.expand_path(path)) unless path.empty? }
-  path = File.expand_path(target)
-  if kind == "file" && !File.file?(path)
-    warn "ruby: No such file or directory -- #{target} (LoadError)"
-    exit 1
-  end
-  begin
-    options.each { |option| require option.delete_prefix("-r") if option.start_with?("-r") }
-    if kind == "code"
-      $PROGRAM_NAME = "-e"
-      eval(target, TOPLEVEL_BINDING, "-e", 1)
-    else
-      $PROGRAM_NAME = path
-      text = File.binread(path)
-      if (at = text =~ /^__END__\r?\n/)
-        data = File.open(path)
-        data.seek(at + $~[0].bytesize)
-        Object.__send__(:remove_const, :DATA) if Object.const_defined?(:DATA, false)
-        Object.const_set(:DATA, data)
-      end
-      load path
-    end
-  rescue StandardError, ScriptError, SystemStackError => error
-    own = Regexp.union(/\Acell-\d+:/, %r{\A/usr/lib/dormouse}, /\A<internal:/)
-    error.set_backtrace((error.backtrace || []).grep_v(own))
-    $stderr.write(error.full_message(highlight: false, order: :top))
-    exit 1
-  end
-  exit 0
-end
-)rb";
-
 std::string Quoted(std::string_view text) {
   return boost::json::serialize(boost::json::string(text));
 }
@@ -197,52 +106,11 @@ std::string QuotedList(const std::vector<std::string>& items) {
   return boost::json::serialize(boost::json::array(items.begin(), items.end()));
 }
 
-std::string_view NameOf(Program::Kind kind) {
-  switch (kind) {
-    case Program::Kind::kFile:
-      return "file";
-    case Program::Kind::kCode:
-      return "code";
-    case Program::Kind::kModule:
-      return "module";
-  }
-  return "file";
-}
-
 // JSON strings, with other characters as they are, are literals of Python and JavaScript alike.
 std::string PythonCell(const Program& program) {
   return "exec(compile(" + Quoted(kPythonLauncher) + ", \"<dormouse>\", \"exec\"), {\"__name__\": \"dormouse\", " +
          "\"spec\": (\"" + std::string(NameOf(program.kind)) + "\", " + Quoted(program.target) + ", " +
          QuotedList(program.arguments) + ")})";
-}
-
-// As Perl and Ruby write text that is nothing but text.
-std::string SingleQuoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') quoted.push_back('\\');
-    quoted.push_back(c);
-  }
-  return quoted + "'";
-}
-
-std::string SingleQuotedList(const std::vector<std::string>& items) {
-  std::string list;
-  for (const std::string& item : items) list += (list.empty() ? "" : ", ") + SingleQuoted(item);
-  return list;
-}
-
-std::string PerlCell(const Program& program) {
-  return std::string(kPerlEvaluation) + "$kind = " + SingleQuoted(NameOf(program.kind)) +
-         ";\n$target = " + SingleQuoted(program.target) + ";\n@options = (" +
-         SingleQuotedList(program.options) + ");\n@ARGV = (" + SingleQuotedList(program.arguments) +
-         ");\n" + std::string(kPerlLauncher);
-}
-
-std::string RubyCell(const Program& program) {
-  return std::string(kRubyLauncher) + "launch.(" + SingleQuoted(NameOf(program.kind)) + ", " +
-         SingleQuoted(program.target) + ", [" + SingleQuotedList(program.options) + "], [" +
-         SingleQuotedList(program.arguments) + "])";
 }
 
 std::string AbsoluteFile(const Program& program) {
@@ -294,6 +162,10 @@ ProgramCode CodeOf(const Program& program) {
     case Program::Language::kRuby:
       code.language = "ruby";
       code.cells.push_back(RubyCell(program));
+      return code;
+    case Program::Language::kLua:
+      code.language = "lua";
+      code.cells.push_back(LuaCell(program));
       return code;
   }
   AddScriptCells(program, code);

@@ -66,4 +66,9 @@ class RootfsImage {
 // are. For build tools: makes system calls that a confined worker may not.
 Result<std::string> PackRootfs(const std::string& host_directory);
 
+// Packs `base` anew, with what a host directory holds in its directory `at` ("usr/lib/x"; what it held is left out).
+// kNotFound when `base` has no such directory.
+Result<std::string> PackRootfsOver(const RootfsImage& base, std::string_view at,
+                                   const std::string& host_directory);
+
 }  // namespace dormouse::wasi

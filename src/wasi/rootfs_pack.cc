@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,9 +23,18 @@ namespace {
 using rootfs_layout::Header;
 using rootfs_layout::RawNode;
 
+// Where the entries of a packed tree come from.
+struct Sources {
+  const RootfsImage* base = nullptr;  // nothing: the whole tree is on the host
+  std::string host_directory;
+  std::string_view at;  // where in `base` it goes, "usr/lib/x"; with a base only
+};
+
 struct PackedNode {
   std::string name;
-  std::string path;  // on the host
+  std::string path;                    // on the host
+  std::optional<std::uint32_t> in_base;  // in place of `path`: its number in the base image
+  SharedBytes data;                    // of a file of the base
   FileType type = FileType::kRegular;
   std::uint32_t mode = 0644;
   std::uint32_t parent = 0;
@@ -90,23 +100,87 @@ Result<PackedNode> Describe(const std::string& directory, const std::string& nam
   return node;
 }
 
-Result<std::vector<PackedNode>> Scan(const std::string& root) {
+Result<std::vector<PackedNode>> HostChildren(const std::string& directory, bool is_root) {
+  DORMOUSE_ASSIGN(const std::vector<std::string> names, NamesIn(directory));
+  std::vector<PackedNode> children;
+  for (const std::string& name : names) {
+    if (is_root && (name == "workspace" || name == "tmp" || name == "dev")) {
+      return Refused(directory + "/" + name, "the name belongs to a mount");
+    }
+    DORMOUSE_ASSIGN(PackedNode node, Describe(directory, name));
+    children.push_back(std::move(node));
+  }
+  return children;
+}
+
+std::vector<PackedNode> BaseChildren(const RootfsImage& base, std::uint32_t directory) {
+  const RootfsImage::Node parent = base.At(directory);
+  std::vector<PackedNode> children;
+  for (std::uint32_t i = 0; i < parent.child_count; ++i) {
+    const RootfsImage::Node child = base.At(parent.first_child + i);
+    PackedNode node;
+    node.name = std::string(child.name);
+    node.in_base = parent.first_child + i;
+    node.type = child.type;
+    node.mode = child.mode;
+    if (child.type == FileType::kSymlink) node.target = std::string(child.data.view());
+    if (child.type != FileType::kDirectory) {
+      node.data = child.data;
+      node.size = child.data.size();
+    }
+    children.push_back(std::move(node));
+  }
+  return children;
+}
+
+// The number of the directory `path` in the image.
+Result<std::uint32_t> FindDirectory(const RootfsImage& image, std::string_view path) {
+  std::uint32_t at = 0;
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(name.size() + 1, path.size()));
+    const RootfsImage::Node parent = image.At(at);
+    std::optional<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < parent.child_count && !found; ++i) {
+      const RootfsImage::Node child = image.At(parent.first_child + i);
+      if (child.name == name && child.type == FileType::kDirectory) found = parent.first_child + i;
+    }
+    if (!found) return Error(ErrorCode::kNotFound, "the engine's files have no directory for packages");
+    at = *found;
+  }
+  return at;
+}
+
+Result<std::vector<PackedNode>> Scan(const Sources& from) {
   std::vector<PackedNode> nodes(1);
-  nodes[0].path = root;
   nodes[0].type = FileType::kDirectory;
   nodes[0].mode = 0755;
+  std::optional<std::uint32_t> replaced;
+  if (from.base != nullptr) {
+    DORMOUSE_ASSIGN(replaced, FindDirectory(*from.base, from.at));
+    nodes[0].in_base = 0;
+  } else {
+    nodes[0].path = from.host_directory;
+  }
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].type != FileType::kDirectory) continue;
-    DORMOUSE_ASSIGN(const std::vector<std::string> names, NamesIn(nodes[i].path));
+    if (replaced && nodes[i].in_base == replaced) {
+      nodes[i].in_base.reset();
+      nodes[i].path = from.host_directory;
+    }
+    std::vector<PackedNode> children;
+    if (nodes[i].in_base) {
+      children = BaseChildren(*from.base, *nodes[i].in_base);
+    } else {
+      DORMOUSE_ASSIGN(children, HostChildren(nodes[i].path, i == 0));
+    }
     nodes[i].first_child = static_cast<std::uint32_t>(nodes.size());
-    nodes[i].child_count = static_cast<std::uint32_t>(names.size());
-    for (const std::string& name : names) {
-      if (i == 0 && (name == "workspace" || name == "tmp" || name == "dev")) {
-        return Refused(root + "/" + name, "the name belongs to a mount");
-      }
-      DORMOUSE_ASSIGN(PackedNode node, Describe(nodes[i].path, name));
+    nodes[i].child_count = static_cast<std::uint32_t>(children.size());
+    if (nodes.size() + children.size() >= UINT32_MAX) {
+      return Refused(from.host_directory, "too many files");
+    }
+    for (PackedNode& node : children) {
       node.parent = i;
-      if (nodes.size() >= UINT32_MAX) return Refused(root, "too many files");
       nodes.push_back(std::move(node));
     }
   }
@@ -114,6 +188,10 @@ Result<std::vector<PackedNode>> Scan(const std::string& root) {
 }
 
 Result<void> CopyFile(const PackedNode& node, char* to) {
+  if (node.in_base) {
+    if (node.size > 0) std::memcpy(to, node.data.bytes().data(), node.size);
+    return {};
+  }
   const FileDescriptor file(::open(node.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.valid()) return SystemError("open " + node.path, errno);
   std::uint64_t done = 0;
@@ -131,10 +209,8 @@ std::uint64_t AlignUp(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-}  // namespace
-
-Result<std::string> PackRootfs(const std::string& host_directory) {
-  DORMOUSE_ASSIGN(std::vector<PackedNode> nodes, Scan(host_directory));
+Result<std::string> Pack(const Sources& from) {
+  DORMOUSE_ASSIGN(std::vector<PackedNode> nodes, Scan(from));
   std::string names;
   std::vector<RawNode> index;
   index.reserve(nodes.size());
@@ -147,7 +223,7 @@ Result<std::string> PackRootfs(const std::string& host_directory) {
     raw.parent = node.parent;
     raw.mtime_ns = kRootfsMtimeNs;
     names += node.name;
-    if (names.size() > UINT32_MAX) return Refused(host_directory, "too many names");
+    if (names.size() > UINT32_MAX) return Refused(from.host_directory, "too many names");
     index.push_back(raw);
   }
   Header header{};
@@ -184,6 +260,17 @@ Result<std::string> PackRootfs(const std::string& host_directory) {
     }
   }
   return image;
+}
+
+}  // namespace
+
+Result<std::string> PackRootfs(const std::string& host_directory) {
+  return Pack({.host_directory = host_directory});
+}
+
+Result<std::string> PackRootfsOver(const RootfsImage& base, std::string_view at,
+                                   const std::string& host_directory) {
+  return Pack({.base = &base, .host_directory = host_directory, .at = at});
 }
 
 }  // namespace dormouse::wasi

@@ -19,12 +19,15 @@ namespace fs = std::filesystem;
 // Between what a boot has seen of the clock and what contexts begin with (docs/engine-abi.md §3).
 constexpr std::int64_t kPreloadStartNs = 500'000'000'000;
 
+// Where engines look for packages, relative to their root.
+constexpr std::string_view kPackages = "usr/lib/dormouse/packages";
+
 using PreloadArguments = std::map<std::string, std::string>;
 
 Result<PreloadArguments> ParsePreload(int argc, char** argv) {
   PreloadArguments arguments;
   for (int i = 2; i + 1 < argc; i += 2) arguments[argv[i]] = argv[i + 1];
-  for (const char* name : {"--base", "--code", "--key", "--memory-bytes", "--output"}) {
+  for (const char* name : {"--base", "--key", "--memory-bytes", "--output"}) {
     if (arguments[name].empty()) {
       return Error(ErrorCode::kInvalidRequest, std::string(name) + " is missing");
     }
@@ -75,13 +78,27 @@ Result<void> RunPreload(Instance& instance, const std::string& language, const s
   return CheckNothingIsOpen(instance.wasi());
 }
 
+// The image's own files: the engine's, with the packages among them.
+Result<void> AddPackages(LoadedEngine& engine, const std::string& packages, const fs::path& directory) {
+  if (!engine.rootfs) return Error(ErrorCode::kInvalidRequest, "the engine takes no packages");
+  DORMOUSE_ASSIGN(const std::string bytes, wasi::PackRootfsOver(*engine.rootfs, kPackages, packages));
+  DORMOUSE_TRY(WriteWholeFile(directory / "rootfs.img", bytes));
+  DORMOUSE_ASSIGN(engine.rootfs, OpenRootfs(directory / "rootfs.img"));
+  return {};
+}
+
 Result<void> Preload(PreloadArguments& arguments) {
   const fs::path base = arguments["--base"];
   const fs::path directory = arguments["--output"];
   std::error_code error;
   fs::create_directories(directory, error);
-  DORMOUSE_ASSIGN(const std::string code, ReadWholeFile(arguments["--code"]));
+  std::string code;
+  if (!arguments["--code"].empty()) {
+    DORMOUSE_ASSIGN(code, ReadWholeFile(arguments["--code"]));
+  }
   DORMOUSE_ASSIGN(LoadedEngine engine, LoadedEngine::Open(base));
+  const std::string packages = arguments["--packages"];
+  if (!packages.empty()) DORMOUSE_TRY(AddPackages(engine, packages, directory));
   EngineManifest manifest = engine.manifest;
   BootOutput output;
   DORMOUSE_ASSIGN(auto instance,
@@ -96,7 +113,9 @@ Result<void> Preload(PreloadArguments& arguments) {
   DORMOUSE_TRY(RunPreload(*instance, manifest.language, code, output));
   DORMOUSE_TRY(SaveImage(*instance, directory, manifest));
   DORMOUSE_TRY(LinkOrCopy(base / "engine.so", directory / "engine.so"));
-  if (manifest.has_rootfs) DORMOUSE_TRY(LinkOrCopy(base / "rootfs.img", directory / "rootfs.img"));
+  if (manifest.has_rootfs && packages.empty()) {
+    DORMOUSE_TRY(LinkOrCopy(base / "rootfs.img", directory / "rootfs.img"));
+  }
   manifest.preload = arguments["--key"];
   DORMOUSE_ASSIGN(manifest.build_id, BuildIdOf(directory, manifest.has_rootfs));
   return WriteWholeFile(directory / "engine.json", manifest.ToJson());

@@ -67,11 +67,11 @@ def test_contexts_begin_with_what_was_preloaded(new_server: NewServer) -> None:
 def test_an_image_is_made_once(new_server: NewServer) -> None:
     server = new_server(config_of("answer = 42"))
     images = images_of(server)
-    assert len(images) == 1 and server.log.count("preloading into") == 1
+    assert len(images) == 1 and server.log.count("making its image of") == 1
     context = server.client.sandbox().context(binding="PYTHON_PLUS")
     assert context.value("answer") == "42"
     server.restart()
-    assert server.log.count("preloading into") == 1 and images_of(server) == images
+    assert server.log.count("making its image of") == 1 and images_of(server) == images
     # Other code is another image; the context stays with its own.
     server.stop()
     server.config = config_of("answer = 43")

@@ -197,6 +197,7 @@ def test_bad_requests(client: Client, fields: Json, code: str) -> None:
 
 needs_perl = pytest.mark.skipif("perl" not in INSTALLED_LANGUAGES, reason="no Perl engine")
 needs_ruby = pytest.mark.skipif("ruby" not in INSTALLED_LANGUAGES, reason="no Ruby engine")
+needs_lua = pytest.mark.skipif("lua" not in INSTALLED_LANGUAGES, reason="no Lua engine")
 
 
 @needs_perl
@@ -294,6 +295,54 @@ def test_exit_codes_of_ruby(client: Client, command: str, exit_code: int, error:
     assert run["exitCode"] == exit_code and error in text and "cell-" not in text, text
 
 
-@pytest.mark.parametrize("program", sorted({"perl", "ruby"} - INSTALLED_LANGUAGES))
+@needs_lua
+def test_lua_programs_see_what_a_process_would_see(client: Client) -> None:
+    run = finish(
+        client,
+        "cd app && LUA_PATH='../lib/?.lua;;' lua main.lua x 'y z' \"it's\" && lua -e 'print(arg[0], #arg, ...)' a",
+        {
+            "app/main.lua": "#!/usr/bin/lua\nlocal shared, near = require 'shared', require 'near'\n"
+            "print(arg[0], #arg, table.concat({...}, '|'), shared, near, kind, launch)\n",
+            "app/near.lua": "return 3\n",
+            "lib/shared.lua": "return 9\n",
+        },
+    )
+    assert output(client, run["id"]).splitlines() == [
+        "main.lua\t3\tx|y z|it's\t9\t3\tnil\tnil",
+        "lua\t1\ta",
+    ], events(client, run["id"])
+    assert run["exitCode"] == 0
+
+
+@needs_lua
+@pytest.mark.parametrize(
+    ("command", "exit_code", "error"),
+    [
+        ("lua -e 'os.exit(3)'", 3, ""),
+        ("lua -e 'os.exit(false)'", 1, ""),
+        (
+            "lua -e 'function f() error(\"deep\") end f()'",
+            1,
+            "lua: (command line):1: deep\nstack traceback:\n\t[C]: in function 'error'\n"
+            "\t(command line):1: in function 'f'\n\t(command line):1: in main chunk\n\t[C]: in ?\n",
+        ),
+        ("lua -e 'error({})'", 1, "lua: (error object is a table value)\n"),
+        ("lua -e 'x = ('", 1, "lua: (command line):1: unexpected symbol near <eof>\n"),
+        ("lua none.lua", 1, "lua: cannot open none.lua: No such file or directory\n"),
+        ("lua -e 'pcall(os.exit, 0); error(1)'", 0, ""),
+    ],
+)
+def test_exit_codes_of_lua(client: Client, command: str, exit_code: int, error: str) -> None:
+    run = finish(client, command, {"lib/a": ""})
+    assert (run["exitCode"], output(client, run["id"], "stderr")) == (exit_code, error)
+
+
+@needs_lua
+def test_a_lua_program_can_be_stopped(client: Client) -> None:
+    run = finish(client, "lua -e 'while true do pcall(function() while true do end end) end'", {"a": ""}, timeoutMs=500)
+    assert (run["status"], run["failureReason"]) == ("failed", "timeout")
+
+
+@pytest.mark.parametrize("program", sorted({"perl", "ruby", "lua"} - INSTALLED_LANGUAGES))
 def test_programs_without_an_engine_are_refused(client: Client, program: str) -> None:
     assert refused(lambda: create(client, f"{program} a"))[1] == "unsupported_code_language"

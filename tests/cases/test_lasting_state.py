@@ -92,6 +92,22 @@ HOUSES = [
         + "+".join(f"f{n}(1)" for n in range(FUNCTIONS))
         + ", objects.sum(&:up), g.next, lines.gets.to_i].join(' ')",
     ),
+    House(
+        "lua",
+        "v@ = {@, 'text @', {k = @}}",
+        "function f@(x) return x + @ + v@[1] end",
+        "C@ = {}; C@.__index = C@\n"
+        "function C@.new() return setmetatable({n = @}, C@) end\n"
+        "function C@:up() self.n = self.n + 1; return self.n end",
+        "objects = {" + ", ".join(f"C{n}.new()" for n in range(CLASSES)) + "}\n"
+        f"out = io.open('lines', 'w'); for n = 0, {LINES - 1} do out:write(n, '\\n') end out:close()\n"
+        "g = coroutine.wrap(function() local n = 0; while true do coroutine.yield(n); n = n + 1 end end); lines = io.open('lines')",
+        "ups = 0; for _, object in ipairs(objects) do ups = ups + object:up() end\nprint("
+        + "+".join(f"v{n}[3].k" for n in range(VARIABLES))
+        + ", "
+        + "+".join(f"f{n}(1)" for n in range(FUNCTIONS))
+        + ", ups, g(), lines:read('n'))",
+    ),
 ]
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "languages.md"
-LANGUAGES = ("python", "javascript", "typescript", "perl", "ruby")
-TITLES = ("Python", "JavaScript", "TypeScript", "Perl", "Ruby")
+LANGUAGES = ("python", "javascript", "typescript", "perl", "ruby", "lua")
+TITLES = ("Python", "JavaScript", "TypeScript", "Perl", "Ruby", "Lua")
 BEGIN, END = "<!-- conformance -->\n", "<!-- end of conformance -->\n"
 
 

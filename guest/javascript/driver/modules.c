@@ -147,9 +147,7 @@ static JSValue SetCellMeta(JSContext* context, JSValueConst self, int argc, JSVa
   return JS_UNDEFINED;
 }
 
-// evalScript(source, filename, line): sloppy global code, whose first line has that number.
-static JSValue EvalScript(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
-  (void)self;
+static JSValue CompileOrEval(JSContext* context, int argc, JSValueConst* argv, int flags) {
   int line = 1;
   if (argc > 2) JS_ToInt32(context, &line, argv[2]);
   size_t length = 0;
@@ -158,7 +156,7 @@ static JSValue EvalScript(JSContext* context, JSValueConst self, int argc, JSVal
   JSValue result = JS_EXCEPTION;
   if (source != NULL && filename != NULL) {
     JSEvalOptions options = {.version = JS_EVAL_OPTIONS_VERSION,
-                             .eval_flags = JS_EVAL_TYPE_GLOBAL,
+                             .eval_flags = JS_EVAL_TYPE_GLOBAL | flags,
                              .filename = filename,
                              .line_num = line};
     result = JS_Eval2(context, source, length, &options);
@@ -166,6 +164,21 @@ static JSValue EvalScript(JSContext* context, JSValueConst self, int argc, JSVal
   JS_FreeCString(context, source);
   JS_FreeCString(context, filename);
   return result;
+}
+
+// evalScript(source, filename, line): sloppy global code, whose first line has that number.
+static JSValue EvalScript(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  return CompileOrEval(context, argc, argv, 0);
+}
+
+// checkScript(source, filename): throws if evalScript would not compile it.
+static JSValue CheckScript(JSContext* context, JSValueConst self, int argc, JSValueConst* argv) {
+  (void)self;
+  JSValue script = CompileOrEval(context, argc, argv, JS_EVAL_FLAG_COMPILE_ONLY);
+  if (JS_IsException(script)) return script;
+  JS_FreeValue(context, script);
+  return JS_UNDEFINED;
 }
 
 // Whether the source is what require() can load: the body of a sloppy function.
@@ -205,6 +218,7 @@ const JSCFunctionListEntry native_module_functions[] = {
     JS_CFUNC_DEF("forgetModule", 1, ForgetModule),
     JS_CFUNC_DEF("setCellMeta", 1, SetCellMeta),
     JS_CFUNC_DEF("evalScript", 3, EvalScript),
+    JS_CFUNC_DEF("checkScript", 2, CheckScript),
     JS_CFUNC_DEF("looksLikeModule", 1, LooksLikeModule),
 };
 const int native_module_function_count =

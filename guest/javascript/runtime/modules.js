@@ -10,7 +10,7 @@ import {
 import { builtinName, builtinNames, builtins } from "dormouse:builtin-names";
 import { codedError } from "dormouse:errors";
 import { normalize } from "dormouse:files/path";
-import { directoryOf, readPackage, readText, resolveFile, resolvePackage } from "dormouse:files/resolve";
+import { directoryOf, installedPackages, readPackage, readText, resolveFile, resolvePackage } from "dormouse:files/resolve";
 import { state } from "dormouse:state";
 import { transpileModule } from "dormouse:typescript";
 
@@ -82,7 +82,8 @@ const describeBase = (base) => (isFilePath(base) ? base : base);
 function notFound(specifier, base, isPackage) {
   const what = isPackage ? `Cannot find package '${specifier}'` : `Cannot find module '${specifier}'`;
   const hint = isPackage
-    ? `. Packages cannot be installed from here; put their files under /workspace/node_modules. Built-in modules: ${builtinNames().join(", ")}`
+    ? `. Installed packages: ${installedPackages().join(", ") || "none"}; others can be put under /workspace/node_modules, or added for all by `
+      + `who runs the server (dormouse packages add -l javascript ${specifier}). Built-in modules: ${builtinNames().join(", ")}`
     : "";
   return codedError(Error, "ERR_MODULE_NOT_FOUND", `${what} imported from ${describeBase(base)}${hint}`);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which file a module specifier means.
-import { open, close, read, stat, utf8Decode } from "dormouse:native";
+import { open, close, read, readdir, stat, utf8Decode } from "dormouse:native";
 import { codedError } from "dormouse:errors";
 import { normalize } from "dormouse:files/path";
 
 const kFile = 0o100000;
+// Filled by the host with what `dormouse packages add` has installed.
+const kInstalled = "/usr/lib/dormouse/packages";
 const kExtensions = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".json"];
 
 export function isFile(path) {
@@ -106,24 +108,37 @@ function packageExport(exports, subpath, conditions) {
   return undefined;
 }
 
-// A package in a node_modules folder above `directory`; undefined when there is none.
+// The file that `rest` means in the package in `root`; undefined when there is no such package or file.
+function resolveIn(root, rest, conditions) {
+  if (typeof stat(root, true) === "number") return undefined;
+  const config = readPackage(root);
+  if (config?.exports !== undefined) {
+    const target = packageExport(config.exports, `.${rest}`, conditions);
+    if (target !== undefined) return resolveFile(normalize(`${root}/${target}`));
+    throw codedError(Error, "ERR_PACKAGE_PATH_NOT_EXPORTED", `Package subpath '.${rest}' is not defined by "exports" in ${root}/package.json`);
+  }
+  const main = conditions.includes("import") && rest === "" && typeof config?.module === "string"
+    ? resolveFile(normalize(`${root}/${config.module}`)) : undefined;
+  return main ?? resolveFile(root + rest);
+}
+
+// A package in a node_modules folder above `directory`, or an installed one; undefined when there is none.
 export function resolvePackage(specifier, directory, conditions) {
   const [, name, rest] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(specifier);
   for (let current = directory; ; current = directoryOf(current)) {
-    const root = `${current === "/" ? "" : current}/node_modules/${name}`;
-    const info = stat(root, true);
-    if (typeof info !== "number") {
-      const config = readPackage(root);
-      if (config?.exports !== undefined) {
-        const target = packageExport(config.exports, `.${rest}`, conditions);
-        if (target !== undefined) return resolveFile(normalize(`${root}/${target}`));
-        throw codedError(Error, "ERR_PACKAGE_PATH_NOT_EXPORTED", `Package subpath '.${rest}' is not defined by "exports" in ${root}/package.json`);
-      }
-      const main = conditions.includes("import") && rest === "" && typeof config?.module === "string"
-        ? resolveFile(normalize(`${root}/${config.module}`)) : undefined;
-      const found = main ?? resolveFile(root + rest);
-      if (found !== undefined) return found;
-    }
-    if (current === "/") return undefined;
+    const found = resolveIn(`${current === "/" ? "" : current}/node_modules/${name}`, rest, conditions);
+    if (found !== undefined) return found;
+    if (current === "/") return resolveIn(`${kInstalled}/${name}`, rest, conditions);
   }
+}
+
+// NAME VERSION of the packages that every context has.
+export function installedPackages() {
+  const directories = (path) => {
+    const flat = readdir(path);
+    return typeof flat === "number" ? [] : flat.filter((name) => typeof name === "string" && /^[^.]/.test(name)).sort();
+  };
+  const names = directories(kInstalled).flatMap((name) =>
+    name.startsWith("@") ? directories(`${kInstalled}/${name}`).map((inner) => `${name}/${inner}`) : [name]);
+  return names.map((name) => `${name} ${readPackage(`${kInstalled}/${name}`)?.version ?? ""}`.trim());
 }

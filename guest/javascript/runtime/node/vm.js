@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code runs in this context; a second global object is not to be had.
-import { evalScript } from "dormouse:native";
+import { checkScript, evalScript } from "dormouse:native";
 import { codedError } from "dormouse:errors";
 
 const refuse = (name) => () => {
@@ -16,7 +16,7 @@ export class Script {
   constructor(code, options) {
     this.#code = `${code}`;
     this.#name = nameOf(options);
-    new Function(`if (0) {${this.#code}\n}`);
+    checkScript(this.#code, this.#name);
   }
   runInThisContext() { return evalScript(this.#code, this.#name, 1); }
   runInContext() { return refuse("Script.runInContext")(); }

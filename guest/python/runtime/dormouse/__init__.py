@@ -22,6 +22,7 @@ from dormouse._display import (
     update_display,
 )
 from dormouse._limits import Unsupported
+from dormouse._site import install
 
 __all__ = [
     "Chart",
@@ -39,5 +40,6 @@ __all__ = [
     "chart",
     "clear_output",
     "display",
+    "install",
     "update_display",
 ]

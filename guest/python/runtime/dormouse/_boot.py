@@ -52,11 +52,12 @@ def _add_builtins():
 def boot():
     for name in _PRELOADED:
         __import__(name)
-    from dormouse import _input, _limits, _loop, _random, _source
+    from dormouse import _input, _limits, _loop, _site, _random, _source
 
     os.environ.update(_ENVIRONMENT)
     sys.argv = [""]
     sys.path[:0] = ["", "/workspace"]
+    _site.boot()
     _limits.boot()
     _random.boot()
     _loop.boot()

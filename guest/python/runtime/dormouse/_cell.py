@@ -59,7 +59,7 @@ def _remember_source(filename, source):
 def _forget_directories():
     """Lets imports see files that were written since they last looked; the engine's own never change."""
     for path, finder in list(sys.path_importer_cache.items()):
-        if not path.startswith("/usr/lib/"):
+        if not path.startswith("/usr/lib/python"):
             del sys.path_importer_cache[path]
 
 

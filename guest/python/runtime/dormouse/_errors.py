@@ -12,6 +12,7 @@ from types import TracebackType
 from _dormouse import call_user, emit
 
 from dormouse._display import flush
+from dormouse._site import missing_module_hint
 from dormouse._text import cut
 
 EMIT_ERROR = 2
@@ -75,7 +76,9 @@ def _complete_syntax_error(error, filename):
     if error.text is None:
         error.text = lines[line - 1]
     text = lines[line - 1].strip()
-    if text.startswith("!"):
+    if text.startswith(("!pip ", "%pip ")):
+        hint = "there is no pip here: dormouse.install('NAME-….whl') installs a wheel of the workspace"
+    elif text.startswith("!"):
         hint = "shell commands (!command) do not exist here: there are no processes to start"
     elif text.startswith("%"):
         hint = "notebook magics (%name) do not exist here: this is plain Python"
@@ -136,7 +139,10 @@ def _format(error):
         text = call_user("".join, formatted.format())
     except Exception as failure:
         text = f"{type(error).__name__}: {_message(error)}\n(its traceback could not be shown: {type(failure).__name__})"
-    return _bounded_lines(text.rstrip("\n").split("\n"))
+    lines = text.rstrip("\n").split("\n")
+    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):
+        lines += missing_module_hint(error.name)
+    return _bounded_lines(lines)
 
 
 def _line_number(error, filename):

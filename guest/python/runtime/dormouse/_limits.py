@@ -83,9 +83,8 @@ class _MissingModules(importlib.abc.MetaPathFinder):
 
     _reasons = {name: _MODULE_WHY[why] for why, names in _MODULES.items() for name in names}
 
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        reason = cls._reasons.get(name)
+    def find_spec(self, name, path=None, target=None):
+        reason = self._reasons.get(name)
         if reason is not None:
             raise ModuleNotFoundError(f"No module named {name!r}: {reason}", name=name)
         return None
@@ -137,7 +136,7 @@ def boot():
     locale._setlocale = _only_c_locale
     _explain(os, _OS)
     _explain(signal, _SIGNAL)
-    sys.meta_path.append(_MissingModules)
+    sys.meta_path.append(_MissingModules())
     for name in ("start_new_thread", "start_new", "start_joinable_thread"):
         if hasattr(_thread, name):
             setattr(_thread, name, _no_threads)
