@@ -4,8 +4,8 @@
 local native = ...
 local concat = table.concat
 local find, format, gmatch, match, sub = string.find, string.format, string.gmatch, string.match, string.sub
-local error, getmetatable, next, rawget, select, tostring, type =
-  error, getmetatable, next, rawget, select, tostring, type
+local error, getmetatable, next, pcall, rawget, select, tostring, type =
+  error, getmetatable, next, pcall, rawget, select, tostring, type
 local byte, utf8len, mathtype, randomseed = string.byte, utf8.len, math.type, math.randomseed
 local stdout, stderr = io.stdout, io.stderr
 local compile, kind, emit, quote = native.compile, native.kind, native.emit, native.quote
@@ -281,14 +281,23 @@ local function formatted(value, options)
   return { [mime] = quote(is_text and text or base64(text)), ["text/plain"] = quote(label) }
 end
 
+-- A function whose errors are blamed on its caller.
+local function blaming(action)
+  return function(...)
+    local ok, result = pcall(action, ...)
+    if ok then return result end
+    error(result, 2)
+  end
+end
+
 -- display(value, {format = "html", metadata = {…}, display_id = id, update = true}): an output that is not the result.
-function display(value, options)
+display = blaming(function(value, options)
   options = type(options) == "string" and { format = options } or options or {}
   local parts = options.format and formatted(value, options) or parts_of(value)
   emit_output(parts, metadata_of(value, options.metadata), false, options)
-end
+end)
 
-chart = charts.chart
+chart = blaming(charts.chart)
 
 -- ── errors
 
@@ -309,10 +318,12 @@ local function message_of(value)
   return show(value)
 end
 
--- The lines of the traceback, without the driver's own at the end.
+-- The lines of the traceback, without the driver's own.
 local function trace_lines(first, trace)
   local lines = {}
-  for line in gmatch(first .. "\n" .. (trace or ""), "[^\n]+") do lines[#lines + 1] = line end
+  for line in gmatch(first .. "\n" .. (trace or ""), "[^\n]+") do
+    if not find(line, "^\t/usr/lib/dormouse/") then lines[#lines + 1] = line end
+  end
   if lines[#lines] == "\t[C]: in ?" then lines[#lines] = nil end
   if lines[#lines] == "stack traceback:" then lines[#lines] = nil end
   for i, line in next, lines do lines[i] = quote(line) end
