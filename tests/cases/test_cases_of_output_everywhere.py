@@ -9,7 +9,7 @@ from quick.client import Context, Sandbox
 from quick.server import INSTALLED_LANGUAGES
 from quick.sse import Event
 
-LANGUAGES = ["python", "javascript", "typescript", "perl", "ruby"]
+LANGUAGES = ["python", "javascript", "typescript", "perl", "ruby", "lua"]
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -28,6 +28,7 @@ INVALID = {
     "python": ["import sys; n = sys.stdout.buffer.write(b'\\xff\\xfe')", "'\\ud83d'", "raise ValueError('\\ud83d')"],
     "javascript": ["process.stdout.write(Buffer.from([255, 254]))", "'\\ud83d'", "throw new Error('\\ud83d')"],
     "perl": ["print \"\\xff\\xfe\"", "chr(0xD800)", "die \"\\xff\\n\"", "print chr(0xD800)", "({chr(0xD800) => \"\\xff\"})"],
+    "lua": ["io.write('\\xff\\xfe')", "'\\xff'", "error('\\xff')", "{['\\xff'] = '\\xed\\xa0\\x80'}"],
     "ruby": ["print \"\\xF3\"", "\"\\xF3\"", "raise \"\\xF3\"", "{\"\\xF3\" => \"\\xff\".b}", "warn \"\\xF3\""],
 }
 
@@ -45,6 +46,7 @@ BYTEWISE = {
     "python": "import os\nfor b in '🦔é'.encode(): n = os.write(1, bytes([b]))",
     "javascript": "for (const b of Buffer.from('🦔é')) process.stdout.write(Buffer.from([b])); undefined",
     "perl": "$| = 1; for (split //, '🦔é') { print $_ } undef",
+    "lua": "for b in ('🦔é'):gmatch('.') do io.write(b); io.flush() end",
     "ruby": "'🦔é'.each_byte { |b| STDOUT.write(b.chr); STDOUT.flush }\nnil",
 }
 
@@ -60,6 +62,7 @@ NUMBERS = {
     "javascript": "({ a: NaN, b: [-Infinity, 1.5] })",
     "perl": "my $inf = 9**9**9; my $h = {a => $inf / $inf, b => [-$inf, 1.5]}; $h",
     "ruby": "{a: Float::NAN, b: [-Float::INFINITY, 1.5]}",
+    "lua": "{a = 0/0, b = {-1/0, 1.5}}",
 }
 
 
@@ -75,12 +78,14 @@ CIRCULAR = {
     "javascript": ("const o = {}; o.me = o; o", "[Circular *1]"),
     "perl": ("my $h = {}; $h->{h} = $h; $h", "$VAR1"),
     "ruby": ("h = {}; h[:h] = h; h", "{h: {...}}"),
+    "lua": ("local t = {}; t.t = t; return t", "{t = {…}}"),
 }
 LARGE = {
     "python": "list(range(10**6))",
     "javascript": "Array.from({ length: 1e6 }, (_, i) => i)",
     "perl": "[1 .. 1e6]",
     "ruby": "(1..1_000_000).to_a",
+    "lua": "local t = {}; for i = 1, 1e6 do t[i] = i end; return t",
 }
 
 
@@ -95,6 +100,7 @@ def test_case_23_circular_values(context: Context, between: Between) -> None:
 RESULTS = {
     "perl": [("my $x = 5", "5"), ("(1, 2)", "(1, 2)"), ("undef", None), ("1;", "1"), ("print ''", None)],
     "ruby": [("x = 5", "5"), ("nil", None), ("1;", "1"), ("[]", "[]"), ("# only", None)],
+    "lua": [("x = 5", None), ("nil", None), ("1 + 1", "2"), ("-- only", None)],
     "typescript": [("let n: number = 1", None), ("n = 2", "2"), ("null", "null")],
 }
 
@@ -114,6 +120,7 @@ ORDER = {
     "javascript": "for (let i = 0; i < 200; i++) { process.stdout.write(`${i}`); console.error('e') } display('m'); console.log('end')",
     "perl": "for my $i (0 .. 199) { print $i; print STDERR \"e\\n\" } display('m'); print \"end\\n\"",
     "ruby": "200.times { |i| print i; warn 'e' }\ndisplay 'm'\nputs 'end'",
+    "lua": "for i = 0, 199 do io.write(i); io.stderr:write('e\\n') end display('m') print('end')",
 }
 
 
@@ -132,12 +139,14 @@ FLOOD = {
     "javascript": "for (;;) console.log('x'.repeat(1000))",
     "perl": "while (1) { print 'x' x 1000, \"\\n\" }",
     "ruby": "loop { puts 'x' * 1000 }",
+    "lua": "while true do print(('x'):rep(1000)) end",
 }
 DISPLAYS = {
     "python": "for i in range(3000): display(i)",
     "javascript": "for (let i = 0; i < 3000; i++) display(i)",
     "perl": "display($_) for 0 .. 2999; undef",
     "ruby": "3000.times { |i| display i }\nnil",
+    "lua": "for i = 0, 2999 do display(i) end",
 }
 
 
@@ -152,6 +161,7 @@ def test_case_27_output_flood(context: Context, between: Between) -> None:
 RAISE = {
     "perl": ("sub f {\n  my $x = 1;\n  die 'first';\n}", "f()", "line 3"),
     "ruby": ("def f\n  x = 1\n  raise 'first'\nend", "f", "cell-1:3"),
+    "lua": ("function f()\n  local x = 1\n  error('first')\nend", "f()", "cell-1:3"),
 }
 
 
@@ -176,6 +186,7 @@ PICTURES = {
     "javascript": ("display(chart('bar', { a: 1 })); throw new Error('after')", "var x = chart('line', [1, 2])", "1"),
     "perl": ("display(chart('bar', {a => 1})); die 'after'", "our $x = chart('line', [1, 2]); undef", "1"),
     "ruby": ("display chart(:bar, {a: 1})\nraise 'after'", "x = chart(:line, [1, 2])\nnil", "1"),
+    "lua": ("display(chart('bar', {a = 1})) error('after')", "x = chart('line', {1, 2})", "1"),
 }
 
 
@@ -193,6 +204,7 @@ RICH = {
     "python": "display(b'\\x00\\x01'); display(b'', format='png'); display('x', format='a/b'); display('<svg onload=\"x\"/>', format='svg')",
     "javascript": "display(Buffer.from([0, 1])); display(Buffer.alloc(0), { format: 'png' }); display('x', { format: 'a/b' }); display('<svg onload=\"x\"/>', { format: 'svg' })",
     "perl": "display(\"\\x00\\x01\"); display('', 'png'); display('x', 'a/b'); display('<svg onload=\"x\"/>', 'svg'); undef",
+    "lua": "display('\\0\\1') display('', 'png') display('x', 'a/b') display('<svg onload=\"x\"/>', 'svg')",
     "ruby": "display \"\\x00\\x01\"\ndisplay '', format: 'png'\ndisplay 'x', format: 'a/b'\ndisplay '<svg onload=\"x\"/>', format: 'svg'",
 }
 

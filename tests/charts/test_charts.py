@@ -49,6 +49,15 @@ end
 nil
 """,
 }
+CODE["lua"] = """
+local json = require('json')
+local function make(v) return chart(v.kind, v.data, v.options) end
+for _, v in ipairs(json.decode(io.open('vectors.json'):read('a'))) do
+  local parts = {}
+  if type(v.kind) == 'table' then for i, part in ipairs(v.kind) do parts[i] = make(part) end end
+  display(type(v.kind) == 'table' and chart(parts, v.options) or make(v))
+end
+"""
 CODE["typescript"] = CODE["javascript"]
 
 
@@ -130,6 +139,7 @@ LOAD = {
     "typescript": "JSON.parse({})",
     "perl": "use JSON::PP; decode_json({})",
     "ruby": "require 'json'; JSON.parse({})",
+    "lua": "return require('json').decode({})",
 }
 
 

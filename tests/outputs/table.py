@@ -10,8 +10,8 @@ from pathlib import Path
 from quick.pictures import SVG, png
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "outputs.md"
-LANGUAGES = ("python", "javascript", "typescript", "perl", "ruby")
-TITLES = ("Python", "JavaScript", "TypeScript", "Perl", "Ruby")
+LANGUAGES = ("python", "javascript", "typescript", "perl", "ruby", "lua")
+TITLES = ("Python", "JavaScript", "TypeScript", "Perl", "Ruby", "Lua")
 BEGIN, END = "<!-- formats -->\n", "<!-- end of formats -->\n"
 
 JPEG = b"\xff\xd8\xff\xe0" + bytes(16)
@@ -21,6 +21,7 @@ DISPLAY = {
     "javascript": "display({value}, {{ format: '{format}' }});",
     "perl": "display({value}, {{format => '{format}'}});",
     "ruby": "display {value}, format: '{format}'",
+    "lua": "display({value}, {{format = '{format}'}})",
 }
 TEXTS = {
     "text": "plain words",
@@ -35,6 +36,7 @@ OF_BYTES = {
     "javascript": "Buffer.from('{}', 'hex')",
     "perl": "pack('H*', '{}')",
     "ruby": "['{}'].pack('H*')",
+    "lua": "(('{}'):gsub('..', function(digits) return string.char(tonumber(digits, 16)) end))",
 }
 VALUES = {
     "json": {
@@ -42,16 +44,18 @@ VALUES = {
         "javascript": "{ a: [1, null] }",
         "perl": "{a => [1, undef]}",
         "ruby": "({a: [1, nil]})",
+        "lua": "{a = {1, require('json').null}}",
     },
     "data": {
         "python": "[{'n': 1, 's': 'x'}, {'n': 2, 's': 'y'}]",
         "javascript": "[{ n: 1, s: 'x' }, { n: 2, s: 'y' }]",
         "perl": "[{n => 1, s => 'x'}, {n => 2, s => 'y'}]",
         "ruby": "[{n: 1, s: 'x'}, {n: 2, s: 'y'}]",
+        "lua": "{{n = 1, s = 'x'}, {n = 2, s = 'y'}}",
     },
     "chart": {
-        language: f"chart({quote}line{quote}, [1, 3, 2])"
-        for language, quote in (("python", "'"), ("javascript", "'"), ("perl", "'"), ("ruby", "'"))
+        **dict.fromkeys(("python", "javascript", "perl", "ruby"), "chart('line', [1, 3, 2])"),
+        "lua": "chart('line', {1, 3, 2})",
     },
 }
 

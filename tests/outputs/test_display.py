@@ -9,7 +9,7 @@ from conftest import Between
 from quick.client import Client, Context, Sandbox
 from quick.server import INSTALLED_LANGUAGES
 
-LANGUAGES = ["python", "javascript", "typescript", "perl", "ruby"]
+LANGUAGES = ["python", "javascript", "typescript", "perl", "ruby", "lua"]
 CALL = {
     "python": ("display({}, display_id='p', metadata={{'width': 3}})", "display({}, display_id='p', update=True)"),
     "javascript": (
@@ -25,6 +25,10 @@ CALL = {
         "display {}, display_id: 'p', update: true",
     ),
 }
+CALL["lua"] = (
+    "display({}, {{display_id = 'p', metadata = {{width = 3}}}})",
+    "display({}, {{display_id = 'p', update = true}})",
+)
 CALL["typescript"] = CALL["javascript"]
 
 
@@ -89,6 +93,7 @@ def test_an_unknown_format_is_an_error_that_names_the_known_ones(context: Contex
         "python": "display(1, format='htm')",
         "perl": "display(1, 'htm')",
         "ruby": "display 1, format: 'htm'",
+        "lua": "display(1, 'htm')",
     }.get(context.language, "display(1, { format: 'htm' })")
     run = context.run(code)
     assert run.status == "error" and "markdown" in str(run.error) and "chart" in str(run.error)

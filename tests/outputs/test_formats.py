@@ -14,6 +14,7 @@ PRINT = {
     "javascript": "console.log('{}');",
     "perl": "print \"{}\\n\";",
     "ruby": "puts '{}'",
+    "lua": "print('{}')",
 }
 
 

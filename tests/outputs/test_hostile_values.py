@@ -125,7 +125,28 @@ RUBY = {
     "metadata of anything": "display 1, metadata: {a: Object.new, b: Float::NAN}\n1",
     "default procs": "h = Hash.new { |hash, key| raise 'd' }; h[:a] = 1; [h, h]",
 }
-SETS = {"python": PYTHON, "javascript": JAVASCRIPT, "typescript": JAVASCRIPT, "perl": PERL, "ruby": RUBY}
+LUA = {
+    "raising tostring": "setmetatable({}, {__tostring = function() error('no') end})",
+    "tostring that is no text": "setmetatable({}, {__tostring = function() return 5 end})",
+    "raising index": "{setmetatable({}, {__index = error, __len = error, __pairs = error})}",
+    "raising metatable": "setmetatable({a = 1}, {__metatable = 5})",
+    "cycle": "local t = {}; t.t = t; return t",
+    "long cycle": "local a = {}; local b = a; for _ = 1, 1e5 do b.n = {}; b = b.n end; b.n = a; return a",
+    "deep table": "local a = {}; for _ = 1, 1e4 do a = {a} end; return a",
+    "numbers": "{0/0, 1/0, -1/0, math.mininteger, 5e-324, 2^63}",
+    "large text": "('x'):rep(1e8)",
+    "large table": "local t = {}; for i = 1, 1e6 do t[i] = i end; return t",
+    "bytes": "{'\\xff\\xfe\\0', ['\\xff'] = 1}",
+    "records of bytes": "{{a = '\\xff<\\0'}, {a = '\\xed\\xa0\\x80'}}",
+    "functions": "{print, coroutine.create(print), io.stdout}",
+    "odd keys": "{[true] = 1, [print] = 2, [1.5] = 3, [{}] = 4}",
+    "chart of nonsense": "chart('line', {0/0, 1/0, 1e308, 'x', {}, print, true})",
+    "chart of bytes": "chart('bar', {['\\xff\\0'] = 1, ['\\27'] = 2}, {title = '\\xff'})",
+    "log chart of nothing": "chart('scatter', {{0, -1}, {-1, 0}}, {x_scale = 'log', y_scale = 'log'})",
+    "a specification that is none": "{['$schema'] = 'vega-lite', mark = {}, encoding = 5, data = {values = 7}}",
+    "plotly of nonsense": "{data = {{type = 'bar', x = 5, y = {}}}, layout = {title = {}}}",
+}
+SETS = {"lua": LUA, "python": PYTHON, "javascript": JAVASCRIPT, "typescript": JAVASCRIPT, "perl": PERL, "ruby": RUBY}
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ export function display(value, options = {}) {
   } else if (format === "chart") {
     displayChart(value, options);
   } else if (format !== undefined) {
-    emitBundle(formatted(format, value), false, value, options);
+    emitOutput(partsOf(formatted(format, value)), false, options);
   } else {
     const bundle = mimeBundle(value);
     if (bundle !== undefined) emitBundle(bundle, false, value, options);

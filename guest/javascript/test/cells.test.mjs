@@ -286,9 +286,9 @@ test("display emits output events in order", () => {
   const result = run("console.log('a'); display({x: 1}); display('<b>', {format: 'html'}); display.markdown('# t'); display(new Uint8Array([1,2]), {format: 'png'}); display({'text/x-own': 'v'}, {raw: true}); 7");
   assert.deepEqual(result.displays.map((d) => d.data), [
     { "text/plain": "{ x: 1 }", "application/json": { x: 1 } },
-    { "text/html": "<b>", "text/plain": "'<b>'" }, { "text/markdown": "# t", "text/plain": "# t" },
+    { "text/html": "<b>", "text/plain": "<text/html, 3 characters>" }, { "text/markdown": "# t" },
     { "image/png": "AQI=", "text/plain": "<image/png, 2 bytes>" }, { "text/plain": "{ 'text/x-own': 'v' }", "text/x-own": "v" },
-  ].map((d) => (d["text/html"] ? { ...d, "text/plain": "<b>" } : d)));
+  ]);
   assert.equal(result.text, "7");
 });
 

@@ -14,6 +14,11 @@ local getupvalue, upvaluejoin = debug.getupvalue, debug.upvaluejoin
 
 local json = loadfile("/usr/lib/dormouse/json.lua")(quote)
 local show = loadfile("/usr/lib/dormouse/show.lua")()
+local scales = loadfile("/usr/lib/dormouse/scales.lua")()
+local svg = loadfile("/usr/lib/dormouse/svg.lua")(scales, json.null)
+local records = loadfile("/usr/lib/dormouse/records.lua")(scales, svg, json, quote, show)
+local charts = loadfile("/usr/lib/dormouse/chart.lua")(scales, svg, records, json)
+local specifications = loadfile("/usr/lib/dormouse/specifications.lua")(charts, records)
 local array_mark = getmetatable(json.array())
 package.preload.json = function() return json end
 
@@ -166,18 +171,47 @@ local function is_plain(value, left, depth)
   return true
 end
 
-local function emit_output(parts, metadata, is_result)
-  local data = {}
+-- With a display_id the output may be shown anew: an update stands for what came before it under that id.
+local function emit_output(parts, metadata, is_result, options)
+  local data, id = {}, options and options.display_id
   for mime, value in next, parts do data[#data + 1] = quote(mime) .. ":" .. value end
-  emit(kOutput, format('{"data":{%s},"metadata":%s,"isResult":%s}', concat(data, ","), metadata, is_result and "true" or "false"))
+  local place = id ~= nil and ',"displayId":' .. quote(tostring(id)) .. ',"update":' .. tostring(options.update == true) or ""
+  emit(kOutput, '{"data":{' .. concat(data, ",") .. '},"metadata":' .. metadata .. ',"isResult":' .. tostring(is_result) .. place .. "}")
+end
+
+local function chart_parts(chart)
+  return {
+    ["text/plain"] = quote(tostring(chart)), [charts.mime] = json.encode(chart.spec), ["image/svg+xml"] = quote(chart:svg()),
+  }
+end
+
+local function add_table(parts, tab, orient)
+  parts["text/html"], parts["application/vnd.dataresource+json"] = quote(records.html(tab)), records.resource(tab, orient)
+end
+
+-- Of a plain table: JSON, and what a list of records or a table that describes a chart is.
+local function add_plain(parts, value)
+  local mime = specifications.type(value)
+  parts[mime or "application/json"] = json.encode(value)
+  local chart = mime and specifications.chart(value)
+  for kind, part in next, chart and chart_parts(chart) or {} do parts[kind] = parts[kind] or part end
 end
 
 local function parts_of(value)
+  if charts.is_chart(value) then return chart_parts(value) end
   local parts = { ["text/plain"] = quote(show(value)) }
-  if type(value) == "table" and is_plain(value, { values = kValues, characters = kCharacters }, 0) then
-    parts["application/json"] = json.encode(value)
-  end
+  if type(value) ~= "table" then return parts end
+  if is_plain(value, { values = kValues, characters = kCharacters }, 0) then add_plain(parts, value) end
+  local tab = records.find(value)
+  if tab then add_table(parts, tab) end
   return parts
+end
+
+-- What is said of the forms of a value: of all, and of a chart the size of its picture.
+local function metadata_of(value, given)
+  local size = charts.is_chart(value) and { ["image/svg+xml"] = { width = value.width, height = value.height } } or {}
+  for key, item in next, given or {} do size[key] = item end
+  return json.encode(size)
 end
 
 -- What a cell returned: nothing for no value, for nil alone and for what `io.write` returns; several values side by side.
@@ -188,7 +222,7 @@ function cell.show(...)
   end
   local count = select("#", ...)
   if count == 0 or count == 1 and ((...) == nil or (...) == stdout or (...) == stderr) then return end
-  if count == 1 then return emit_output(parts_of((...)), "{}", true) end
+  if count == 1 then return emit_output(parts_of((...)), metadata_of((...)), true) end
   local shown = { ... }
   for i = 1, count do shown[i] = show(shown[i]) end
   emit_output({ ["text/plain"] = quote(concat(shown, "\t")) }, "{}", true)
@@ -196,7 +230,7 @@ end
 
 local kFormats = {
   text = "text/plain", html = "text/html", markdown = "text/markdown", latex = "text/latex", svg = "image/svg+xml",
-  png = "image/png", jpeg = "image/jpeg", gif = "image/gif", json = "application/json",
+  png = "image/png", jpeg = "image/jpeg", jpg = "image/jpeg", gif = "image/gif", json = "application/json", md = "text/markdown",
 }
 local kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -213,20 +247,48 @@ local function base64(bytes)
   return concat(out)
 end
 
--- display(value, {format = "html", metadata = {…}}): an output that is not the result.
-function display(value, options)
-  options = options or {}
-  local metadata = options.metadata and json.encode(options.metadata) or "{}"
-  local mime = options.format and (kFormats[options.format] or options.format)
-  if not mime then return emit_output(parts_of(value), metadata, false) end
-  if type(mime) ~= "string" or not find(mime, "^[%w.+-]+/[%w.+-]+$") then
-    error("display: unknown format '" .. tostring(mime) .. "'", 2)
-  end
-  local is_json = find(mime, "[/+]json$")
-  local is_text = find(mime, "^text/") or find(mime, "+xml$")
-  local text = is_json and json.encode(value) or is_text and quote(tostring(value)) or quote(base64(tostring(value)))
-  emit_output({ [mime] = text }, metadata, false)
+local function format_chart(value)
+  if charts.is_chart(value) then return chart_parts(value) end
+  if type(value) ~= "table" then error("display: a " .. type(value) .. " is no chart", 0) end
+  return specifications.type(value) and parts_of(value) or chart_parts(specifications.own(value))
 end
+
+local function format_table(value, orient)
+  if orient ~= nil and orient ~= "records" and orient ~= "columns" then
+    error("display: orient is records or columns, not " .. tostring(orient), 0)
+  end
+  local tab = records.of(value)
+  local parts = { ["text/plain"] = quote(records.text(tab)) }
+  add_table(parts, tab, orient)
+  return parts
+end
+
+-- The forms of a value in one format; text stands beside what is no text to read.
+local function formatted(value, options)
+  local mime = kFormats[options.format] or options.format
+  if mime == "data" or mime == "table" then return format_table(value, options.orient) end
+  if mime == "chart" then return format_chart(value) end
+  if type(mime) ~= "string" or not find(mime, "^[%w.+-]+/[%w.+-]+$") then
+    local known = concat(records.keys_of(kFormats), ", ")
+    error("display: '" .. tostring(mime) .. "' is neither a MIME type nor a known format: " .. known .. ", data, chart", 0)
+  end
+  if mime == "text/plain" then return { [mime] = quote(show(value)) } end
+  if find(mime, "[/+]json$") then return { [mime] = json.encode(value), ["text/plain"] = quote(show(value)) } end
+  local text = tostring(value)
+  if mime == "text/markdown" or mime == "text/latex" then return { [mime] = quote(text) } end
+  local is_text = find(mime, "^text/") or find(mime, "+xml$")
+  local label = format("<%s, %d %s>", mime, is_text and utf8len(text) or #text, is_text and "characters" or "bytes")
+  return { [mime] = quote(is_text and text or base64(text)), ["text/plain"] = quote(label) }
+end
+
+-- display(value, {format = "html", metadata = {…}, display_id = id, update = true}): an output that is not the result.
+function display(value, options)
+  options = type(options) == "string" and { format = options } or options or {}
+  local parts = options.format and formatted(value, options) or parts_of(value)
+  emit_output(parts, metadata_of(value, options.metadata), false, options)
+end
+
+chart = charts.chart
 
 -- ── errors
 

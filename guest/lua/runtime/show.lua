@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- How values are shown: tables with what is in them, sorted by key.
 local concat, sort = table.concat, table.sort
-local byte, find, format, gsub, rep = string.byte, string.find, string.format, string.gsub, string.rep
+local byte, find, format, gsub, rep, sub = string.byte, string.find, string.format, string.gsub, string.rep, string.sub
 local getmetatable, mathtype, next, rawget, rawlen, tostring, type, utf8len =
   getmetatable, math.type, next, rawget, rawlen, tostring, type, utf8.len
 
-local kDepth, kElements, kWidth = 12, 1000, 80
+local kDepth, kElements, kWidth, kText = 12, 1000, 80, 1 << 20
 
 local kWords = {}
 for word in ("and break do else elseif end false for function goto if in local nil not or repeat return then true until while"):gmatch("%a+") do
@@ -51,7 +51,11 @@ local function elements(value, depth, seen)
     if #parts > kElements then break end
     parts[#parts + 1] = key_text(key, depth, seen) .. " = " .. show(rawget(value, key), depth, seen)
   end
-  if #parts > kElements or length > kElements then parts[kElements + 1] = "…" end
+  local left_out = length + #keys - kElements
+  if left_out > 0 then
+    for i = #parts, kElements + 1, -1 do parts[i] = nil end
+    parts[kElements + 1] = format("… %d more", left_out)
+  end
   return parts
 end
 
@@ -72,8 +76,15 @@ show = function(value, depth, seen)
   return "{\n" .. indent .. concat(parts, ",\n" .. indent) .. "\n" .. rep("  ", depth) .. "}"
 end
 
+-- The beginning and the end of a text that is too long.
+local function cut(text)
+  if #text <= kText then return text end
+  local half = kText // 2
+  return sub(text, 1, half) .. format("\n… %d bytes left out …\n", #text - kText) .. sub(text, -half)
+end
+
 -- A string alone is shown as it is, if it is text.
 return function(value)
-  if type(value) == "string" and utf8len(value) then return value end
-  return show(value, 0, {})
+  if type(value) == "string" and (#value > kText or utf8len(value)) then return cut(value) end
+  return cut(show(value, 0, {}))
 end
