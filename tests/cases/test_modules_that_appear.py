@@ -23,3 +23,11 @@ def test_python_finds_what_another_context_wrote(python: Context, between: Betwe
     between(python)
     python.sandbox.run("from pathlib import Path; Path('other.py').write_text('z = 3')", language="python").ok()
     assert python.value("import other; other.z") == "3"
+
+
+def test_python_forgets_what_it_knew_of_directories(python: Context) -> None:
+    """`invalidate_caches` asks each finder, the one that explains missing modules too."""
+    python.sandbox.write("fresh.py", "x = 1")
+    assert python.value("import importlib; importlib.invalidate_caches(); import fresh; fresh.x") == "1"
+    run = python.run("import tkinter")
+    assert run.error_name == "ModuleNotFoundError" and "No module named 'tkinter': " in run.error["message"]

@@ -15,8 +15,16 @@ from quick.server import BUILD, DORMOUSE, ENGINES, INSTALLED_LANGUAGES
 ROOT = Path(__file__).resolve().parents[2]
 LUA = ROOT / "guest" / "lua"
 CACHE = Path(os.environ.get("DORMOUSE_CACHE", Path.home() / ".cache" / "dormouse"))
-# What guest/lua/build leaves there for scripts/engines.
-GUEST = CACHE / "scratch" / "lua"
+
+
+def guest() -> Path:
+    """Where scripts/engines keeps what guest/lua/build makes of this checkout."""
+    script = f". {ROOT}/scripts/lib/common.sh && hash_of guest/lua scripts/lib/debian_trixie.sh"
+    key = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+    return CACHE / "guests" / f"lua-{key}"
+
+
+GUEST = guest()
 
 
 def step(*command: object) -> None:
@@ -25,7 +33,7 @@ def step(*command: object) -> None:
 
 
 @pytest.mark.skipif(
-    "lua" not in INSTALLED_LANGUAGES or not (GUEST / "engine.wasm").exists() or shutil.which("clang-19") is None,
+    "lua" not in INSTALLED_LANGUAGES or not (GUEST / ".complete").exists() or shutil.which("clang-19") is None,
     reason="the Lua guest is not built here: scripts/engines lua",
 )
 def test_the_documented_steps_make_an_engine(tmp_path: Path) -> None:

@@ -60,7 +60,8 @@ def section(results_of: dict[str, Results], suites: dict[str, Any]) -> str:
         cells = (results.files, results.whole, results.passed, results.failed, results.skipped, results.rate)
         lines.append(f"| {suites[language]['title']} | {' | '.join(str(cell) for cell in cells)} |")
     for language, results in results_of.items():
-        lines += ["", f"**{suites[language]['name']}**: why tests fail", "", *reasons_text(suites[language], results)]
+        reasons = reasons_text(suites[language], results) or ["* none does"]
+        lines += ["", f"**{suites[language]['name']}**: why tests fail", "", *reasons]
         left_out = "; ".join(f"{what} ({reason})" for what, reason in suites[language]["left_out"])
         lines += ["", f"Left out: {left_out}."]
     return "\n".join(lines) + "\n"

@@ -15,14 +15,14 @@ PYTHON = """
 import json, re, sys, unittest
 def tell(name):
     result = unittest.TestResult()
-    before = len(result.skipped)
     unittest.defaultTestLoader.loadTestsFromName(name).run(result)
     last = lambda trace: next((l for l in reversed(trace.strip().splitlines()) if l and not l.startswith(' ')), '')[:200]
     failed = [[str(test), last(trace)] for test, trace in result.failures + result.errors]
     failed += [[str(test), 'unexpected success'] for test in result.unexpectedSuccesses]
     bad = {test.split(' [')[0] for test, _ in failed}
-    passed = result.testsRun - len(bad) - len(result.skipped)
-    print('UPSTREAM', json.dumps({'passed': max(passed, 0), 'skipped': len(result.skipped), 'failed': failed}))
+    skipped = sum(type(test).__name__ != '_SubTest' for test, _ in result.skipped)
+    passed = result.testsRun - len(bad) - skipped
+    print('UPSTREAM', json.dumps({'passed': max(passed, 0), 'skipped': skipped, 'failed': failed}))
 tell('test.test_@')
 """
 
@@ -155,12 +155,15 @@ class Program:
 
 
 def perl_code(root: Path, name: str) -> str:
-    """The file as it is, without the features with which cells begin."""
+    """The file as it is, without the features with which cells begin, and with the warnings that its first line asks for."""
     content = (root / name).read_bytes()
+    before = "no feature; "
+    if re.match(rb"#!.*perl.* -\w*w", content):
+        before += "BEGIN { $^W = 1 } use warnings; "
     try:
-        return "no feature ':all'; " + content.decode()
+        return before + content.decode()
     except UnicodeDecodeError:
-        return "no feature ':all'; " + content.decode("latin-1")
+        return before + content.decode("latin-1")
 
 
 def quickjs_code(root: Path, name: str) -> str:

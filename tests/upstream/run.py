@@ -26,7 +26,7 @@ PATIENCE_S = 1200.0
 # What of a suite the tests need beside themselves.
 NEEDED = {
     "python": ("Lib/test/*.py", "Lib/test/support/**/*.py", "Lib/test/test_*/**/*.py", "Lib/test/test_json/**/*", "Lib/test/typinganndata/*.py",
-               "Lib/test/mathdata/*", "Lib/test/decimaltestdata/*", "Lib/test/tokenizedata/*", "Lib/test/configdata/*", "Lib/test/data/*"),
+               "Lib/test/mathdata/*", "Lib/test/decimaltestdata/*", "Lib/test/tokenizedata/*", "Lib/test/configdata/*", "Lib/test/data/*", "Lib/test/archivetestdata/*"),
     "perl": ("t/*.pl", "t/lib/**/*", "t/op/*.t", "t/re/*", "t/io/*", "t/uni/*", "t/mro/*", "t/comp/*", "t/cmd/*", "t/base/*"),
     "ruby": ("tool/lib/**/*.rb", "test/ruby/*.rb", "test/lib/**/*.rb"),
     "javascript": ("tests/*.js", "tests/pass/*.js", "tests/fail/*.js", "tests/early/*.js"),

@@ -195,6 +195,10 @@ int driver_open_native(lua_State* L) {
   lua_setfield(L, -2, "exit");
   lua_getglobal(L, "math");
   lua_getfield(L, -1, "randomseed");
+  // Lua has taken the time for a first seed; every boot is to be like the last one.
+  lua_pushvalue(L, -1);
+  lua_pushinteger(L, 0);
+  lua_call(L, 1, 0);
   lua_pushcclosure(L, RandomSeed, 1);
   lua_setfield(L, -2, "randomseed");
   lua_settop(L, 0);
