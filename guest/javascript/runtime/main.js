@@ -34,5 +34,6 @@ captureIntrinsics();
 setHooks({
   beginRun, endRun, markBirth, dropTimers, runTicks, runTimers, handleUncaught, warnRejection, reportError,
   showResult, resolveImport, loadModule, fillImportMeta, hasTranspilers,
-  transpile: transpileCell,
+  // The transpilers call methods of built-ins, too.
+  transpile: (code, name) => withIntrinsics(() => transpileCell(code, name)),
 });
