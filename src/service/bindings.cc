@@ -35,8 +35,8 @@ std::string_view WithoutVersion(std::string_view engine) {
   return versioned ? engine.substr(0, dash) : engine;
 }
 
-// One binding for each installed language, PYTHON, JAVASCRIPT, …, and one for each further engine of that language
-// under its own name: python-data-3.13 is PYTHON_DATA.
+// One binding for each installed language, PYTHON, JAVASCRIPT, …, and one for each further engine
+// of that language under its own name: python-data-3.13 is PYTHON_DATA.
 std::map<std::string, BindingConfig> DefaultBindings(const std::vector<EngineBuild>& engines) {
   std::map<std::string_view, const EngineBuild*> chosen;  // by name without version
   for (const EngineBuild& engine : engines) {

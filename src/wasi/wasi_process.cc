@@ -86,8 +86,9 @@ u32 ProcRaise(Wasi& wasi, u32 signal) {
   return 0;
 }
 
-// Guest code computes with SSE, so that its exceptions leave their flags in the thread's MXCSR. Those that the host's own
-// arithmetic leaves there do no harm: who wants to know takes the flags down before the computation.
+// Guest code computes with SSE, so that its exceptions leave their flags in the thread's MXCSR.
+// Those that the host's own arithmetic leaves there do no harm: who wants to know takes the flags
+// down before the computation.
 u32 FloatFlags(Wasi&, u32 clear, u32 raise) {
   const u32 state = _mm_getcsr();
   const u32 wanted = (state & ~(clear & kFloatFlags)) | (raise & kFloatFlags);

@@ -51,5 +51,5 @@ def _import_numpy():
 def boot():
     sys.path.append("/usr/lib/python3.13/site-packages")
     _import_numpy()
-    for name in ("numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.ma", "pandas"):
+    for name in ("numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.ma"):
         __import__(name)
