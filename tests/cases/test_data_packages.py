@@ -68,7 +68,7 @@ def test_floating_point_errors_are_noticed(data: Context) -> None:
     assert "invalid value encountered in divide" in run.stderr
     run = data.run("np.linalg.inv(np.zeros((2, 2)))")
     assert run.error_name == "LinAlgError" and run.error and run.error["message"] == "Singular matrix"
-    run = data.run("with np.errstate(over='raise'):\n    np.exp(np.array([1e4]))")
+    run = data.run("with np.errstate(over='raise'):\n    np.array([1e308]) * 10")
     assert run.error_name == "FloatingPointError"
     assert data.run("np.array([1., 2.]) / 3.").ok().stderr == ""
     assert "overflow encountered in scalar multiply" in data.run("np.float64(1e308) * 10").stderr
@@ -92,15 +92,15 @@ def test_a_seed_of_the_user_stays(sandbox: Sandbox) -> None:
     context = sandbox.context("python", binding=BINDING)
     context.run("import numpy as np; np.random.seed(42)").ok()
     fork = context.fork()
-    assert context.value("np.random.rand().round(8).item()") == "0.37454012"
-    assert fork.value("np.random.rand().round(8).item()") == "0.37454012"
+    assert context.value("round(np.random.rand(), 8)") == "0.37454012"
+    assert fork.value("round(np.random.rand(), 8)") == "0.37454012"
 
 
 def test_arrays_last(data: Context, between: Between) -> None:
     data.run("import numpy as np; big = np.arange(500_000.); view = big[::1000]; np.seterr(divide='ignore')").ok()
     between(data)
     assert data.value("view[-1] = 7; (big.sum().item(), big[499_000].item(), view.base is big)") == (
-        "(124999250007.0, 7.0, True)"
+        "(124999251007.0, 7.0, True)"
     )
     assert data.run("np.array([1.]) / 0").ok().stderr == ""
 
@@ -113,7 +113,7 @@ def test_files(data: Context, between: Between) -> None:
 
 def test_memory_that_is_not_there(data: Context) -> None:
     data.run("import numpy as np; kept = np.ones(10)").ok()
-    run = data.run("np.zeros(10**9)")
+    run = data.run("np.zeros(120_000_000)")
     assert run.error_name in ("MemoryError", "_ArrayMemoryError")
     assert data.value("kept.sum().item()") == "10.0"
 

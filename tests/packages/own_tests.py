@@ -54,7 +54,7 @@ class Count:
 
 count = Count()
 arguments = [MODULE, "-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:threadexception",
-             "-p", "no:terminal", "--tb=line", "-m", "not slow and not network and not single_cpu and not db"]
+             "--tb=line", "-m", "not slow and not network and not single_cpu and not db"]
 with contextlib.redirect_stdout(io.StringIO()):
     pytest.main(arguments, plugins=[count])
 print("\\n" + json.dumps({"counts": count.counts, "failures": count.failures}))
