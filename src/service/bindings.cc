@@ -2,6 +2,7 @@
 #include "service/bindings.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "common/sha256.h"
 #include "service/package_library.h"
@@ -17,26 +18,48 @@ bool Replaces(const EngineBuild& engine, const EngineBuild* chosen) {
   return chosen == nullptr || engine.current || !chosen->current;
 }
 
-std::string UpperCase(std::string text) {
-  for (char& c : text) {
+std::string BindingName(std::string_view text) {
+  std::string name(text);
+  for (char& c : name) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    const bool plain = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!plain) c = '_';
   }
-  return text;
+  return name;
 }
 
-// One binding per installed language: PYTHON, JAVASCRIPT, …
+// "python-data" of "python-data-3.13".
+std::string_view WithoutVersion(std::string_view engine) {
+  const std::size_t dash = engine.rfind('-');
+  const bool versioned = dash != std::string_view::npos && dash + 1 < engine.size() &&
+                         engine[dash + 1] >= '0' && engine[dash + 1] <= '9';
+  return versioned ? engine.substr(0, dash) : engine;
+}
+
+// One binding for each installed language, PYTHON, JAVASCRIPT, …, and one for each further engine
+// of that language under its own name: python-data-3.13 is PYTHON_DATA.
 std::map<std::string, BindingConfig> DefaultBindings(const std::vector<EngineBuild>& engines) {
-  std::map<std::string, BindingConfig> bindings;
-  std::map<std::string, const EngineBuild*> chosen;
+  std::map<std::string_view, const EngineBuild*> chosen;  // by name without version
   for (const EngineBuild& engine : engines) {
     if (!engine.preload.empty()) continue;
-    const EngineBuild*& best = chosen[engine.language];
+    const EngineBuild*& best = chosen[WithoutVersion(engine.name)];
     if (Replaces(engine, best)) best = &engine;
   }
-  for (const auto& [language, engine] : chosen) {
+  std::map<std::string_view, const EngineBuild*> of_language;
+  for (const auto& [name, engine] : chosen) {
+    const EngineBuild*& best = of_language[engine->language];
+    if (best == nullptr || name == engine->language) best = engine;
+  }
+  std::map<std::string, BindingConfig> bindings;
+  for (const auto& [language, engine] : of_language) {
+    bindings[BindingName(language)].engine = engine->name;
+  }
+  for (const auto& [name, engine] : chosen) {
+    if (of_language[engine->language] == engine) continue;
     BindingConfig binding;
     binding.engine = engine->name;
-    bindings.emplace(UpperCase(language), std::move(binding));
+    binding.is_default = false;
+    bindings.emplace(BindingName(name), std::move(binding));
   }
   return bindings;
 }

@@ -65,7 +65,8 @@ struct Config {
   std::string listen = "127.0.0.1:8787";
   ConnectionLimits connections;
   Durability durability = Durability::kProcess;
-  // Empty: one for each language of the installed engines, under its name in capitals.
+  // Empty: one for each language of the installed engines, under its name in capitals, and one for
+  // each further engine of the language.
   std::map<std::string, BindingConfig> bindings;
 
   std::uint32_t active_sandboxes = 0;  // that are not destroyed; 0: no limit

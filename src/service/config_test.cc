@@ -160,6 +160,19 @@ TEST(Bindings, DefaultsFollowWhatIsInstalled) {
   EXPECT_FALSE(table->IsInstalled(std::string(64, 'd')));
 }
 
+TEST(Bindings, FurtherEnginesOfALanguageAreOfferedByTheirNames) {
+  const auto table = BindingTable::Make(
+      Config{}, {Engine("python-data-3.13", "python", 'a'), Engine("python-3.13", "python", 'b'),
+                 Engine("python-3.14", "python", 'c'), Engine("other-ruby", "ruby", 'd')});
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  ASSERT_EQ(table->All().size(), 3u);
+  EXPECT_EQ((*table->ByLanguage("python"))->info.name, "PYTHON");
+  EXPECT_EQ((*table->ByName("PYTHON"))->info.build_id, std::string(64, 'c'));
+  EXPECT_EQ((*table->ByName("PYTHON_DATA"))->info.build_id, std::string(64, 'a'));
+  EXPECT_FALSE((*table->ByName("PYTHON_DATA"))->info.is_default);
+  EXPECT_EQ((*table->ByName("RUBY"))->info.engine, "other-ruby");
+}
+
 TEST(Bindings, LimitsAreTheirOwnOrTheGeneralOnes) {
   Config config;
   config.bindings["PY"].engine = "python";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that a guest may import: all of WASI preview 1, and a few of `dormouse`.
 //
-// Each is `errno function(Wasi&, …)`, with wasm's i32 as uint32 and i64 as uint64, so that
+// Each but FloatFlags is `errno function(Wasi&, …)`, with wasm's i32 as uint32 and i64 as uint64, so that
 // engine::MakeHostFunction<&FdRead>(module, name) takes them as they are. Pointers are addresses in
 // the guest's memory: EFAULT when any byte of what they point at is outside.
 //
@@ -76,6 +76,7 @@ inline constexpr std::string_view kExtensionModule = "dormouse";
 //   path_mode_get(fd, lookup flags, path, length, &mode)
 //   fd_statvfs(fd, &stat)                            of the mount: a RawMountStat, wasi_support.h
 //   path_statvfs(fd, lookup flags, path, length, &stat)
+//   float_flags(clear, raise) -> flags               of floating-point exceptions
 #define DORMOUSE_EXTENSION_IMPORTS(X) \
   X("fd_dup", FdDup)                  \
   X("fd_chmod", FdChmod)              \
@@ -83,7 +84,8 @@ inline constexpr std::string_view kExtensionModule = "dormouse";
   X("fd_mode_get", FdModeGet)         \
   X("path_mode_get", PathModeGet)     \
   X("fd_statvfs", FdStatvfs)          \
-  X("path_statvfs", PathStatvfs)
+  X("path_statvfs", PathStatvfs)      \
+  X("float_flags", FloatFlags)
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
@@ -149,6 +151,7 @@ u32 FdModeGet(Wasi& wasi, u32 fd, u32 mode);
 u32 PathModeGet(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u32 mode);
 u32 FdStatvfs(Wasi& wasi, u32 fd, u32 stat);
 u32 PathStatvfs(Wasi& wasi, u32 fd, u32 flags, u32 path, u32 length, u32 stat);
+u32 FloatFlags(Wasi& wasi, u32 clear, u32 raise);
 
 // Calls `visit.operator()<function>(module, name)` for each import:
 //   VisitImports([&]<auto function>(std::string_view module, std::string_view name) {

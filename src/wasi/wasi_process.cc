@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arguments, environment, clocks, entropy, the end of the program, and sockets (there are none).
+#include <xmmintrin.h>
+
 #include "wasi/wasi_support.h"
 
 namespace dormouse::wasi {
@@ -8,6 +10,10 @@ namespace {
 constexpr u32 kProcessCpu = 2;
 constexpr u32 kThreadCpu = 3;
 constexpr u32 kMaxSignal = 30;
+
+// All but that of denormal operands: the guest's numbers of the flags are those of MXCSR.
+constexpr u32 kFloatFlags = _MM_EXCEPT_INVALID | _MM_EXCEPT_DIV_ZERO | _MM_EXCEPT_OVERFLOW |
+                            _MM_EXCEPT_UNDERFLOW | _MM_EXCEPT_INEXACT;
 
 Errno PutTwoZeros(Wasi& wasi, u32 first, u32 second) {
   const u32 zero = 0;
@@ -78,6 +84,16 @@ u32 ProcRaise(Wasi& wasi, u32 signal) {
   wasi.RecordExit(128 + signal);
   wasi.LeaveGuest();
   return 0;
+}
+
+// Guest code computes with SSE, so that its exceptions leave their flags in the thread's MXCSR.
+// Those that the host's own arithmetic leaves there do no harm: who wants to know takes the flags
+// down before the computation.
+u32 FloatFlags(Wasi&, u32 clear, u32 raise) {
+  const u32 state = _mm_getcsr();
+  const u32 wanted = (state & ~(clear & kFloatFlags)) | (raise & kFloatFlags);
+  if (wanted != state) _mm_setcsr(wanted);
+  return state & kFloatFlags;
 }
 
 u32 SockAccept(Wasi& wasi, u32 fd, u32, u32) { return NotSocket(wasi, fd); }

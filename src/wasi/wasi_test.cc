@@ -241,6 +241,17 @@ TEST(Wasi, PathsWithNulOrBadUtf8AreRefused) {
   EXPECT_EQ(guest.Mkdir("tmp/" + std::string(5000, 'x')), Errno::kNameTooLong);
 }
 
+TEST(Wasi, FloatFlagsTellWhatArithmeticRaised) {
+  TestGuest guest;
+  FloatFlags(*guest.wasi, 63, 0);
+  EXPECT_EQ(FloatFlags(*guest.wasi, 0, 0), 0u);
+  volatile double zero = 0.0;
+  volatile double quotient = 1.0 / zero;
+  EXPECT_EQ(FloatFlags(*guest.wasi, 4, 1 | 16), 4u) << quotient;
+  EXPECT_EQ(FloatFlags(*guest.wasi, 63, 0xffff'ffc2), 1u | 16u);  // not the control bits beside the flags
+  EXPECT_EQ(FloatFlags(*guest.wasi, 0, 0), 0u);
+}
+
 TEST(Wasi, ThereAreNoArgumentsAndNoEnvironment) {
   TestGuest guest;
   for (const auto sizes : {&ArgsSizesGet, &EnvironSizesGet}) {

@@ -2,6 +2,7 @@
 """What happens once, before the boot image is taken: imports that most runs use, and the driver's own set-up."""
 
 import builtins
+import importlib.util
 import linecache
 import os
 import sys
@@ -65,6 +66,11 @@ def boot():
     _source.boot()
     _add_builtins()
     sys.modules["__main__"].__dict__["__loader__"] = None
+    if importlib.util.find_spec("dormouse._packages"):
+        # An engine with more in it than the standard library.
+        from dormouse import _packages
+
+        _packages.boot()
     forget_warm_up()
 
 

@@ -11,6 +11,7 @@ import time
 from weakref import WeakSet
 
 _unseeded = WeakSet()
+more = []  # functions that reseed the generators of packages
 _seed = random.Random.seed
 _setstate = random.Random.setstate
 
@@ -48,6 +49,8 @@ def reseed():
     """Called when a context is born, forked or rolled back."""
     for generator in list(_unseeded):
         generator.seed()
+    for reseed_package in more:
+        reseed_package()
     uuid = sys.modules.get("uuid")
     if uuid is not None:
         uuid._node = None

@@ -1,0 +1,3 @@
+x = [n * n for n in range(10)]
+print("hello", x[3])
+sum(x)

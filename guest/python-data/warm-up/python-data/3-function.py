@@ -1,0 +1,4 @@
+def f(a, b=2):
+    return a + b
+
+f(1)
