@@ -172,9 +172,9 @@ constexpr const char* kAdapted = R"((module
     (func (export "dormouse_boot") (result i32) (i32.const 1))))";
 
 TEST(EngineWriter, AnAdapterHasTheExportsAndTheImportsThatTheHostLacks) {
-  const auto files = Write(kAdapted, {.files = 1, .adapter = "// C of the adapter"});
+  const auto files = Write(kAdapted, {.files = 1, .adapter = "void dormouse_hook(void) {}"});
   ASSERT_TRUE(files.ok()) << files.error().message;
-  EXPECT_EQ(ContentOf(*files, "engine_adapter.c"), "// C of the adapter");
+  EXPECT_EQ(ContentOf(*files, "engine_adapter.c"), "void dormouse_hook(void) {}");
   const std::string header = ContentOf(*files, "engine_adapter.h");
   for (const char* text :
        {"#define module_their_start w_start\n", "#define import_env_ask w_ask\n",
@@ -201,9 +201,15 @@ TEST(EngineWriter, WithoutAnAdapterAllImportsAreTheHosts) {
   EXPECT_EQ(table.find("weak"), std::string::npos) << table;
 }
 
+TEST(EngineWriter, AnAdapterWithoutAHookHasNone) {
+  const auto files = Write(kAdapted, {.files = 1, .adapter = "// C of the adapter"});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(ContentOf(*files, "engine_table.c").find("dormouse_hook"), std::string::npos);
+}
+
 TEST(EngineWriter, TheHookNeedsTheNullPointersEntry) {
   const auto files = Write("(module (type $t (func)) (table 1 funcref) (elem (i32.const 0) $f) (func $f))",
-                           {.files = 1, .adapter = "//"});
+                           {.files = 1, .adapter = "void dormouse_hook(void) {}"});
   ASSERT_FALSE(files.ok());
   EXPECT_NE(files.error().message.find("not supported"), std::string::npos) << files.error().message;
 }

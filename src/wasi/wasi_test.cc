@@ -383,7 +383,7 @@ TEST(WasiImports, EveryFunctionOfPreview1IsThereOnce) {
     }
   });
   EXPECT_EQ(names.size(), 46u);
-  EXPECT_EQ(extensions, 7);
+  EXPECT_EQ(extensions, 8);
 }
 
 }  // namespace
