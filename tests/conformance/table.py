@@ -8,11 +8,12 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from quick.pages import write_section
+
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "languages.md"
 LANGUAGES = ("python", "javascript", "typescript", "perl", "ruby", "lua")
 TITLES = ("Python", "JavaScript", "TypeScript", "Perl", "Ruby", "Lua")
-BEGIN, END = "<!-- conformance -->\n", "<!-- end of conformance -->\n"
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,7 @@ def table() -> str:
 
 
 def main() -> None:
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + "\n" + table() + "\n" + END + after)
+    write_section(PAGE, "conformance", table())
 
 
 if __name__ == "__main__":

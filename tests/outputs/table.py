@@ -7,12 +7,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from quick.pages import write_section
 from quick.pictures import SVG, png
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "outputs.md"
 LANGUAGES = ("python", "javascript", "typescript", "perl", "ruby", "lua")
 TITLES = ("Python", "JavaScript", "TypeScript", "Perl", "Ruby", "Lua")
-BEGIN, END = "<!-- formats -->\n", "<!-- end of formats -->\n"
 
 JPEG = b"\xff\xd8\xff\xe0" + bytes(16)
 # A value in each language; JavaScript's stands for TypeScript's.
@@ -118,10 +118,7 @@ def table() -> str:
 
 
 def main() -> None:
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + "\n" + table() + "\n" + END + after)
+    write_section(PAGE, "formats", table())
 
 
 if __name__ == "__main__":

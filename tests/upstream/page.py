@@ -8,9 +8,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from quick.pages import write_section
+
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "languages.md"
-BEGIN, END = "<!-- upstream -->\n", "<!-- end of upstream -->\n"
 
 Row = tuple[str, str, str]  # file, test, report
 
@@ -72,9 +73,7 @@ def main() -> None:
     results = {
         language: Results(path) for language in suites if (path := Path(sys.argv[1]) / f"{language}.tsv").exists()
     }
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + "\n" + section(results, suites) + "\n" + END + after)
+    write_section(PAGE, "upstream", section(results, suites))
 
 
 if __name__ == "__main__":
