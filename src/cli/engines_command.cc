@@ -131,13 +131,7 @@ Result<Pruned> PruneBuilds(Backend& backend, const service::Config& config, bool
 }
 
 int PruneEngines(Backend& backend, const CommonArguments& common, bool dry_run) {
-  if (!common.url.empty()) {
-    ReportError(
-        Error(ErrorCode::kInvalidRequest,
-              "engines are pruned on the server's machine: name its data directory, not its URL"),
-        common.json);
-    return kExitUsage;
-  }
+  if (RefusesUrl(common, "engines are pruned")) return kExitUsage;
   const auto config = ConfigFor(common);
   if (!config.ok()) return ReportError(config.error(), common.json);
   const auto server = ServerOf(*config);
@@ -162,13 +156,7 @@ int PruneEngines(Backend& backend, const CommonArguments& common, bool dry_run) 
 }  // namespace
 
 int AddEngineCommand(const CommonArguments& common, const EnginesArguments& arguments) {
-  if (!common.url.empty()) {
-    ReportError(
-        Error(ErrorCode::kInvalidRequest,
-              "engines are added on the server's machine: name its data directory, not its URL"),
-        common.json);
-    return kExitUsage;
-  }
+  if (RefusesUrl(common, "engines are added")) return kExitUsage;
   const auto config = ConfigFor(common);
   if (!config.ok()) return ReportError(config.error(), common.json);
   const auto server = ServerOf(*config);

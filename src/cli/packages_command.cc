@@ -207,13 +207,7 @@ Result<json::array> ChangeAndList(const CommonArguments& common, const PackagesA
 }  // namespace
 
 int PackagesCommand(const CommonArguments& common, const PackagesArguments& arguments) {
-  if (!common.url.empty()) {
-    ReportError(
-        Error(ErrorCode::kInvalidRequest,
-              "packages are kept on the server's machine: name its data directory, not its URL"),
-        common.json);
-    return kExitUsage;
-  }
+  if (RefusesUrl(common, "packages are kept")) return kExitUsage;
   return ReportList(ChangeAndList(common, arguments), common, PackageTable());
 }
 

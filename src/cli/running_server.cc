@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cli/connect.h"
+#include "cli/output.h"
 
 namespace dormouse::cli {
 namespace {
@@ -18,6 +19,14 @@ constexpr std::chrono::seconds kTakeUpPatience{180};
 constexpr std::chrono::milliseconds kPollPause{100};
 
 }  // namespace
+
+bool RefusesUrl(const CommonArguments& common, const std::string& what) {
+  if (common.url.empty()) return false;
+  ReportError(Error(ErrorCode::kInvalidRequest,
+                    what + " on the server's machine: name its data directory, not its URL"),
+              common.json);
+  return true;
+}
 
 Result<std::optional<ServerRecord>> ServerOf(const service::Config& config) {
   auto record = FindRunningServer(config.data_directory);

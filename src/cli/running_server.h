@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "cli/arguments.h"
 #include "cli/backend.h"
@@ -12,6 +13,10 @@
 #include "service/config.h"
 
 namespace dormouse::cli {
+
+// Reports wrong usage, and returns true, when a command that changes what is on this machine was
+// given a server's URL. `what`: "engines are added".
+bool RefusesUrl(const CommonArguments& common, const std::string& what);
 
 // The server that runs on the data directory, if it has its engines where `config` has them.
 // kConflict if it has them elsewhere.
