@@ -6,7 +6,7 @@ import gc
 import secrets
 import sys
 
-from dormouse import _random
+from dormouse import _plotting, _random
 
 # What NumPy's generators were made with that nobody had seeded. The first is that of its global generator in the image,
 # which must not depend on the day it was made.
@@ -53,3 +53,4 @@ def boot():
     _import_numpy()
     for name in ("numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.ma"):
         __import__(name)
+    _plotting.boot()
