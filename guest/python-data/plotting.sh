@@ -120,7 +120,7 @@ stage_kiwisolver_unpack() {
 
 stage_kiwisolver_compile() {
   start_compiling kiwisolver
-  compile_files "$plot_cxx" kiwisolver "$(module kiwisolver._cext)" -I. "-I$tools/cppy/include" $include -- \
+  compile_files "$plot_cxx" kiwisolver "$(module kiwisolver._cext)" -include single_thread.h -I. "-I$tools/cppy/include" $include -- \
     py/src/{kiwisolver,constraint,expression,solver,strength,term,variable}.cpp
 }
 
@@ -130,7 +130,7 @@ stage_contourpy_unpack() {
 
 stage_contourpy_compile() {
   start_compiling contourpy
-  compile_files "$plot_cxx" contourpy "$(module contourpy._contourpy)" "-DCONTOURPY_VERSION=$(version_of contourpy)" \
+  compile_files "$plot_cxx" contourpy "$(module contourpy._contourpy)" -include single_thread.h "-DCONTOURPY_VERSION=$(version_of contourpy)" \
     "-I$tools/pybind11/include" $include -- src/{chunk_local,contour_generator,converter,fill_type,line_type}.cpp \
     src/{mpl2005_original,mpl2005,mpl2014,outer_or_hole,serial,threaded,util,wrap,z_interp}.cpp
 }
