@@ -2,11 +2,10 @@
 # What draws: Pillow, Matplotlib, and what they are made of. To be sourced by `build`. Each is a few files, so that a list
 # of them says more than builds of their own, which would look for libraries of this machine.
 
-# Errors of C++ become Python's at the borders of its modules, and libjpeg, FreeType and Qhull leave by longjmp: both by
-# WebAssembly's exceptions.
-plot_c="clang-19 --target=wasm32-wasi --sysroot=$sysroot -mllvm -wasm-enable-sjlj"
-plot_cxx="clang++-19 --target=wasm32-wasi --sysroot=$sysroot -nostdinc++ -std=c++17 -fwasm-exceptions
-  -isystem $data/cxx/usr/lib/llvm-19/include/wasm32-wasi/c++/v1"
+# Errors of C++ become Python's at the borders of its modules, and libjpeg, FreeType and Qhull leave by longjmp.
+plot_c="clang-19 --target=wasm32-wasi --sysroot=$sysroot $setjmp_flags"
+plot_cxx="clang++-19 --target=wasm32-wasi --sysroot=$sysroot -nostdinc++ -std=c++17 $exception_flags
+  -isystem $cxx_library/include/wasm32-wasi/c++/v1"
 
 # compile_files COMPILER PACKAGE PART FLAGS… -- FILES: objects of a part of a package, named after the files. Those of a
 # module are in a directory that is named after it.
