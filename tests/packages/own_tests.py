@@ -52,17 +52,20 @@ def download(folder: Path) -> None:
     (folder / ".complete").touch()
 
 
-def archive(name: str, folder: Path) -> bytes:
-    """The package's tests and what runs them; no file of the package itself."""
+def archive(name: str, suite: dict[str, Any], folder: Path) -> bytes:
+    """The package's tests and what runs them; no file of the package itself, and no pictures to compare figures with."""
+    root = Path(suite.get("root", name))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
         target.write(HERE / "inside.py", "runner/inside.py")
         with tarfile.open(next(folder.glob(f"{name}-*.tar.gz"))) as source:
             for member in source:
-                parts = Path(member.name).parts[1:]
-                wanted = parts[:1] == (name,) and ("tests" in parts or parts[1:] == ("conftest.py",))
+                path = Path(*Path(member.name).parts[1:])
+                inside = path.relative_to(root) if path.is_relative_to(root) else Path()
+                wanted = {"tests", "Tests"} & set(inside.parts) or inside == Path("conftest.py")
+                wanted = wanted and "baseline_images" not in inside.parts
                 if wanted and (file := source.extractfile(member) if member.isfile() else None):
-                    target.writestr("/".join(("suite", *parts)), file.read())
+                    target.writestr(f"suite/{name}/{inside}", file.read())
         for wheel in sorted(folder.glob("*.whl")):
             with zipfile.ZipFile(wheel) as source:
                 for inside in source.namelist():
@@ -182,11 +185,13 @@ def main() -> None:
             for name, modules in chosen(suites, arguments.name or list(suites)).items():
                 path = results / f"{name}.json"
                 done: dict[str, Result] = json.loads(path.read_text()) if path.exists() else {}
-                place.begin(archive(name, results))
+                place.begin(archive(name, suites[name], results))
                 for module in modules:
                     if module in done and not arguments.name:
                         continue
-                    done[module] = result = run_module(place, name, module, arguments.pytest)
+                    done[module] = result = run_module(
+                        place, name, module, [*suites[name].get("pytest", []), *arguments.pytest]
+                    )
                     path.write_text(json.dumps(done, indent=1))
                     print(name, module, json.dumps(result["counts"]), flush=True)
                     for failure in result["failures"]:
