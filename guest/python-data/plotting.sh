@@ -56,7 +56,7 @@ stage_freetype_unpack() {
 stage_freetype_compile() {
   start_compiling freetype
   compile_files "$plot_c" freetype lib -DFT2_BUILD_LIBRARY -DFT_CONFIG_OPTION_SYSTEM_ZLIB -Iinclude \
-    "-I$work/deps/include" -- src/autofit/autofit.c src/base/ft{base,bbox,bitmap,debug,glyph,init,mm,stroke,synth,system}.c \
+    "-I$work/deps/include" -- src/autofit/autofit.c src/base/ft{base,bbox,bitmap,debug,glyph,init,mm,stroke,synth,system,type1}.c \
     src/bdf/bdf.c src/cff/cff.c src/cid/type1cid.c src/gzip/ftgzip.c src/lzw/ftlzw.c src/pcf/pcf.c src/pfr/pfr.c \
     src/psaux/psaux.c src/pshinter/pshinter.c src/psnames/psnames.c src/raster/raster.c src/sdf/sdf.c src/sfnt/sfnt.c \
     src/smooth/smooth.c src/svg/svg.c src/truetype/truetype.c src/type1/type1.c src/type42/type42.c src/winfonts/winfnt.c
