@@ -9,6 +9,8 @@
 #   deb NAME VERSION SHA256     binary package; SHA256 of the .deb, which becomes OUTDIR/NAME.deb
 #   src NAME VERSION SHA256     source package; SHA256 of the .dsc, which holds the sums of its other
 #                               files; all become OUTDIR/NAME/ (files as named by Debian)
+#   tar NAME VERSION SHA256     a source package's upstream tarball alone, for which the SHA256 is; it
+#                               becomes OUTDIR/NAME/, too
 #
 #   debian_trixie_pin KIND NAME [VERSION]   prints the pin of the newest version or of the given one, to
 #                                           renew a pins file
@@ -108,9 +110,9 @@ debian_trixie_pin() {
   if [ "$kind" = deb ]; then
     sum=$(debian_trixie_apt apt-cache show "$name=$version" | sed -n 's/^SHA256: //p')
   else
-    sum=$(debian_trixie_apt apt-cache showsrc --only-source "$name" | awk -v version="$version" '
+    sum=$(debian_trixie_apt apt-cache showsrc --only-source "$name" | awk -v version="$version" -v kind="$kind" '
       /^Version: / { mine = $2 == version } /^[^ ]/ { sums = 0 } /^Checksums-Sha256:/ { sums = mine }
-      sums && /\.dsc$/ { print $1 }')
+      sums && (kind == "src" ? /\.dsc$/ : /\.orig\.tar\.[a-z0-9]*$/) { print $1 }')
   fi
   echo "$kind $name $version $(sed -n 1p <<< "$sum")"
 }
@@ -131,19 +133,28 @@ debian_trixie_sum() {
   [ -f "$1" ] && [ "$(sha256sum < "$1" | cut -d' ' -f1)" = "$2" ]
 }
 
-# debian_trixie_source_complete DIR: whether every file that the .dsc in DIR names is there and right.
+# debian_trixie_pinned KIND DIR: the file in DIR that a pin of a source has the sum of.
+debian_trixie_pinned() {
+  case "$1" in
+    src) compgen -G "$2/*.dsc" ;;
+    tar) compgen -G "$2/*.orig.tar.[gx]z" ;;
+  esac
+}
+
+# debian_trixie_source_complete KIND DIR: whether every file that the .dsc in DIR names is there and right.
 debian_trixie_source_complete() {
-  (cd "$1" && sed -n '/^Checksums-Sha256:/,/^[^ ]/s/^ \([0-9a-f]\{64\}\) [0-9]* \(.*\)$/\1  \2/p' ./*.dsc \
+  [ "$1" = src ] || return 0
+  (cd "$2" && sed -n '/^Checksums-Sha256:/,/^[^ ]/s/^ \([0-9a-f]\{64\}\) [0-9]* \(.*\)$/\1  \2/p' ./*.dsc \
     | sha256sum --check --strict --status)
 }
 
 # debian_trixie_one KIND NAME VERSION SHA256 OUTDIR
 debian_trixie_one() {
-  local kind=$1 name=$2 version=$3 sum=$4 out=$5 offered chosen= scratch checked=yes
+  local kind=$1 name=$2 version=$3 sum=$4 out=$5 offered chosen= scratch checked=yes part=() pinned
   if [ "$kind" = deb ]; then
     debian_trixie_sum "$out/$name.deb" "$sum" && return 0
-  elif compgen -G "$out/$name/*.dsc" > /dev/null && debian_trixie_sum "$out/$name"/*.dsc "$sum" \
-      && debian_trixie_source_complete "$out/$name"; then
+  elif debian_trixie_sum "$(debian_trixie_pinned "$kind" "$out/$name")" "$sum" \
+      && debian_trixie_source_complete "$kind" "$out/$name"; then
     return 0
   fi
   offered=$(debian_trixie_versions "$kind" "$name")
@@ -176,16 +187,18 @@ debian_trixie_one() {
     mv "$out/$name.deb.new" "$out/$name.deb"
     return 0
   fi
-  (cd "$scratch" && debian_trixie_apt apt-get -qq source --download-only --only-source \
+  [ "$kind" = src ] || part=(--tar-only)
+  (cd "$scratch" && debian_trixie_apt apt-get -qq source --download-only --only-source "${part[@]}" \
     "$name=$chosen" >&2) || { rm -rf "$scratch"
       debian_trixie_error "cannot download the source of $name $chosen"; return 1; }
-  if [ -n "$checked" ] && ! debian_trixie_sum "$scratch"/*.dsc "$sum"; then
-    debian_trixie_error "$name $chosen: the .dsc has the SHA-256" \
-      "$(sha256sum < "$(ls "$scratch"/*.dsc)" | cut -d' ' -f1), pinned is $sum"
+  pinned=$(debian_trixie_pinned "$kind" "$scratch")
+  if [ -n "$checked" ] && ! debian_trixie_sum "$pinned" "$sum"; then
+    debian_trixie_error "$name $chosen: $(basename "$pinned") has the SHA-256" \
+      "$(sha256sum < "$pinned" | cut -d' ' -f1), pinned is $sum"
     rm -rf "$scratch"
     return 1
   fi
-  debian_trixie_source_complete "$scratch" || { rm -rf "$scratch"
+  debian_trixie_source_complete "$kind" "$scratch" || { rm -rf "$scratch"
     debian_trixie_error "a file of $name $chosen is damaged"; return 1; }
   rm -rf "${out:?}/$name"
   mv "$scratch" "$out/$name"
@@ -202,7 +215,7 @@ debian_trixie_fetch() {
     flock 9
     while read -r kind name version sum rest; do
       case "$kind" in
-        deb | src) ;;
+        deb | src | tar) ;;
         '' | '#'*) continue ;;
         *) debian_trixie_error "$pins: unknown kind '$kind'"; exit 1 ;;
       esac
