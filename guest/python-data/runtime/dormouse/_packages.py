@@ -3,6 +3,7 @@
 themselves in another context that started from the same image."""
 
 import gc
+import importlib.util
 import secrets
 import sys
 
@@ -53,3 +54,15 @@ def boot():
     _import_numpy()
     for name in ("numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.ma"):
         __import__(name)
+    _boot_pictures()
+
+
+def _boot_pictures():
+    if importlib.util.find_spec("PIL"):
+        from dormouse import _images
+
+        _images.boot()
+    if importlib.util.find_spec("matplotlib"):
+        from dormouse import _figures
+
+        _figures.boot()

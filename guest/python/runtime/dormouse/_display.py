@@ -228,6 +228,19 @@ def _chart_forms(value, mime, bundle):
         bundle.update(value, "chart", *chart._repr_mimebundle_())
 
 
+def _described_forms(value, bundle):
+    """An object of a library for charts, by the dictionary that it makes of itself. Returns whether it is one."""
+    try:
+        described = call_user(_specifications.described, value)
+        mime = described and _specifications.specification_type(described)
+        if mime:
+            _chart_forms(described, mime, bundle)
+    except Exception as error:
+        _complain(value, "to_dict", error)
+        return False
+    return bool(mime)
+
+
 def _frame_forms(value, bundle):
     try:
         table = _tables.frame_table(value)
@@ -244,7 +257,8 @@ def make_bundle(value, include=None, exclude=None):
     bundle = _Bundle()
     kind = type(value)
     if kind not in _PLAIN and not isinstance(value, type):
-        _rich_forms(value, bundle, include, exclude)
+        if not (_specifications.is_described(kind) and _described_forms(value, bundle)):
+            _rich_forms(value, bundle, include, exclude)
         if _tables.is_frame(value):
             _frame_forms(value, bundle)
     elif kind is dict or kind is list:
@@ -284,12 +298,28 @@ def send(bundle, is_result, display_id=None, update=False):
     )
 
 
+# Whether the forms are wanted of a cell's value, not of what it displays.
+in_result = False
+
+
 def send_result(value):
     """Shows the value of a cell's last expression."""
-    if hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
-        if _call_form(value, "_ipython_display_") is None:
+    global in_result
+    in_result = True
+    try:
+        if _has_display(value) and _call_form(value, "_ipython_display_") is None:
             return
-    send(make_bundle(value), True)
+        bundle = make_bundle(value)
+    finally:
+        in_result = False
+    send(bundle, True)
+
+
+def _has_display(value):
+    """Whether a value displays itself. What Plotly makes does not: it would look for a browser."""
+    kind = type(value)
+    is_plotly = hasattr(kind, "to_plotly_json")
+    return hasattr(kind, "_ipython_display_") and not isinstance(value, type) and not is_plotly
 
 
 def _raw_bundle(value, metadata):
@@ -379,7 +409,7 @@ def display(*objects, include=None, exclude=None, metadata=None, raw=False, form
             bundle = _raw_bundle(value, metadata)
         elif format is not None:
             bundle = _formatted(value, format, orient)
-        elif hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
+        elif _has_display(value):
             value._ipython_display_()
             continue
         else:
