@@ -9,7 +9,7 @@ from dormouse._builtins import __builtins__  # isort: skip
 
 import numpy
 from matplotlib.collections import PathCollection, QuadMesh
-from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.container import BarContainer, ErrorbarContainer, StemContainer
 from matplotlib.lines import AxLine
 from matplotlib.patches import Wedge
 
@@ -84,7 +84,7 @@ class _AxesReader:
 
     def _boxes(self):
         elements = []
-        for is_vertical, places, boxes in notes_of(self.axes, "box"):
+        for _, (is_vertical, places, boxes) in notes_of(self.axes, "box"):
             along = self.x if is_vertical else self.y
             for place, box in zip(places, boxes):
                 keys = ("whislo", "q1", "med", "q3", "whishi")
@@ -100,13 +100,13 @@ class _AxesReader:
         if not notes:
             return None
         elements = []
-        for label, edges, heights in notes:
+        for artist, (edges, heights) in notes:
             ends = [number_text(edge) if self.x.meaning == "number" else self.x.place(edge) for edge in edges]
             for i, height in enumerate(_count(heights)):
-                group = "" if label.startswith("_") else label
-                elements.append({"label": f"{ends[i]} – {ends[i + 1]}", "value": plain(height), "group": group})
-        edges = notes[0][1]
-        is_shared = all(note[1] == edges for note in notes)
+                label = f"{ends[i]} – {ends[i + 1]}"
+                elements.append({"label": label, "value": plain(height), "group": _name(artist)})
+        edges = notes[0][1][0]
+        is_shared = all(note[1][0] == edges for note in notes)
         return self._made("bar", elements, **({"bins": list(map(self.x.place, edges))} if is_shared else {}))
 
     def _bars(self):
@@ -164,7 +164,7 @@ class _AxesReader:
         if not elements:
             return None
         elements = [
-            {"label": _name(artist), "points": [[self.x.place(a), self.y.place(b)] for a, b in zip(_count(x), y)]}
+            {"label": self._series_name(artist), "points": [[self.x.place(a), self.y.place(b)] for a, b in zip(_count(x), y)]}
             for artist, x, y in elements
         ]
         _with_legend(self.axes, elements, "label")
@@ -175,6 +175,11 @@ class _AxesReader:
             axes[f"{name}_tick_labels"] = [text for _, text in reader.ticks()]
             axes[f"{name}_scale"] = reader.scale
         return self._made("line" if has_lines and not clouds else "scatter", elements, **axes)
+
+    def _series_name(self, artist):
+        """The name of a line is that of its error bars or stems, if it has such."""
+        kinds = (ErrorbarContainer, StemContainer)
+        return _name(next((item for item in self.axes.containers if isinstance(item, kinds) and item[0] is artist), artist))
 
     def _lines(self):
         """The lines that are data: no reference lines, none of error bars."""

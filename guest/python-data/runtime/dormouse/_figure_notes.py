@@ -7,7 +7,6 @@ from dormouse._builtins import __builtins__  # isort: skip
 import functools
 
 from matplotlib.axes import Axes
-from matplotlib.container import BarContainer
 
 _NAME = "_dormouse_note"
 
@@ -21,9 +20,9 @@ class Note:
 
 
 def notes_of(axes, kind):
-    """The data of the notes of what is still there, in the order in which it was drawn."""
-    notes = [getattr(artist, _NAME, None) for artist in axes.get_children()]
-    return [note.data for note in notes if note is not None and note.kind == kind]
+    """(artist, data) of the notes of what is still there, in the order in which it was drawn."""
+    notes = [(artist, getattr(artist, _NAME, None)) for artist in axes.get_children()]
+    return [(artist, note.data) for artist, note in notes if note is not None and note.kind == kind]
 
 
 def _attach(artist, kind, data):
@@ -34,12 +33,12 @@ def _hist(hist):
     @functools.wraps(hist)
     def wrapper(self, *arguments, **options):
         counts, edges, patches = result = hist(self, *arguments, **options)
-        is_one = isinstance(patches, BarContainer) or all(hasattr(patch, "get_label") for patch in patches)
-        series = [(counts, patches)] if is_one and getattr(counts, "ndim", 1) == 1 else zip(counts, patches)
-        for heights, artists in series:
+        is_one = getattr(counts, "ndim", 2) == 1
+        below = 0  # what those of a stack stand on
+        for heights, artists in [(counts, patches)] if is_one else zip(counts, patches):
             if len(artists):
-                label = (artists if isinstance(artists, BarContainer) else artists[0]).get_label()
-                _attach(artists[0], "histogram", (label, list(map(float, edges)), list(map(float, heights))))
+                _attach(artists[0], "histogram", (list(map(float, edges)), list(map(float, heights - below))))
+            below = heights if options.get("stacked") or options.get("histtype") == "barstacked" else 0
         return result
 
     return wrapper

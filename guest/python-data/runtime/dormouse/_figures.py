@@ -135,10 +135,10 @@ def _show_and_close():
     failure = None
     try:
         for manager in Gcf.get_all_fig_managers():
+            figure = manager.canvas.figure
             try:
-                _show(manager.canvas.figure)
-                if not _is_blank(manager.canvas.figure):
-                    _state.last_closed = manager.canvas.figure
+                _show(figure)
+                _state.last_closed = _state.last_closed if _is_blank(figure) else figure
             except Exception as error:
                 failure = failure or error
     finally:
