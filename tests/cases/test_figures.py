@@ -101,7 +101,7 @@ def test_each_figure_once(data: Context, code: str, expected: str) -> None:
     for output in pictures(result):
         assert output["kind"] == "artifact"
         width, height = size(content(data, output))
-        assert 300 < width < 800 and 300 < height < 700
+        assert 300 < width < 800 and 200 < height < 700
     assert data.value("plt.get_fignums()") == "[]"
 
 
@@ -137,10 +137,10 @@ def test_savefig_after_show_saves_what_was_shown(data: Context) -> None:
     assert data.value("open('before.png', 'rb').read() == open('after.png', 'rb').read()") == "True"
 
 
-@pytest.mark.parametrize(("name", "start"), [("a.png", "89504e47"), ("a.svg", "3c3f786d"), ("a.pdf", "25504446"),
-                                             ("a.jpg", "ffd8ff")])  # fmt: skip
+@pytest.mark.parametrize(("name", "start"), [("a.png", "89504e"), ("a.svg", "3c3f78"), ("a.pdf", "255044"), ("a.jpg", "ffd8ff")])
 def test_files(data: Context, name: str, start: str) -> None:
-    assert data.value(f"plot(1); plt.savefig('{name}'); plt.close(); open('{name}', 'rb').read(4).hex()")[:6] == start[:6]
+    run(data, f"plot(1); plt.savefig('{name}'); plt.close()").ok()
+    assert data.value(f"open('{name}', 'rb').read(3).hex()") == repr(start)
 
 
 @pytest.mark.parametrize("error", ["1 / 0", "raise SystemExit(3)", "import nothing_of_this_name"])
@@ -379,7 +379,7 @@ def test_what_a_figure_shows(data: Context, name: str) -> None:
         "plt.plot(range(30_000))",
         "plt.imshow(np.zeros((5, 5, 3)))",
         "plt.subplots()",
-        "plot(1); plt.gca().get_xscale = lambda: 1 / 0",
+        "plot(1); plt.gca().xaxis.get_label_text = lambda: 1 / 0",
     ],
 )
 def test_figures_that_are_no_charts(data: Context, code: str) -> None:

@@ -10,7 +10,7 @@ from dormouse._builtins import __builtins__  # isort: skip
 import numpy
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer, ErrorbarContainer, StemContainer
-from matplotlib.lines import AxLine
+from matplotlib.lines import AxLine, Line2D
 from matplotlib.patches import Wedge
 
 from dormouse import _charts
@@ -30,20 +30,22 @@ def _count(values):
 
 
 def _name(artist):
+    """The name of a line is that of its error bars or stems, if it has such."""
+    containers = artist.axes.containers if isinstance(artist, Line2D) else ()
+    kinds = (ErrorbarContainer, StemContainer)
+    artist = next((item for item in containers if isinstance(item, kinds) and item[0] is artist), artist)
     label = str(artist.get_label() or "")
     return "" if label.startswith("_") else label
 
 
-def _with_legend(axes, elements, key):
-    """Names that only the legend tells, where it has one for each series."""
+def _names(axes, artists):
+    """Their names; those of the legend where it has one for each of several that have none of their own."""
+    names = list(map(_name, artists))
     legend = axes.get_legend()
-    names = list(dict.fromkeys(id(element) if key == "label" else element[key] for element in elements))
-    if legend is None or any(element[key] for element in elements):
-        return
+    if legend is None or any(names):
+        return names
     texts = [text.get_text() for text in legend.get_texts()]
-    if len(texts) == len(names):
-        for element, text in zip(elements, texts):
-            element[key] = text
+    return texts if len(texts) == len(names) else names
 
 
 def _title(axes):
@@ -76,10 +78,9 @@ class _AxesReader:
         if not wedges:
             return None
         elements = [
-            {"label": _name(wedge), "angle": plain(abs(wedge.theta2 - wedge.theta1)), "radius": plain(wedge.r)}
-            for wedge in _count(wedges)
+            {"label": name, "angle": plain(abs(wedge.theta2 - wedge.theta1)), "radius": plain(wedge.r)}
+            for wedge, name in zip(_count(wedges), _names(self.axes, wedges))
         ]
-        _with_legend(self.axes, elements, "label")
         return {"type": "pie", "title": _title(self.axes), "elements": elements}
 
     def _boxes(self):
@@ -100,11 +101,12 @@ class _AxesReader:
         if not notes:
             return None
         elements = []
-        for artist, (edges, heights) in notes:
+        groups = _names(self.axes, [artist for artist, _ in notes])
+        for group, (_, (edges, heights)) in zip(groups, notes):
             ends = [number_text(edge) if self.x.meaning == "number" else self.x.place(edge) for edge in edges]
             for i, height in enumerate(_count(heights)):
                 label = f"{ends[i]} – {ends[i + 1]}"
-                elements.append({"label": label, "value": plain(height), "group": _name(artist)})
+                elements.append({"label": label, "value": plain(height), "group": group})
         edges = notes[0][1][0]
         is_shared = all(note[1][0] == edges for note in notes)
         return self._made("bar", elements, **({"bins": list(map(self.x.place, edges))} if is_shared else {}))
@@ -112,7 +114,7 @@ class _AxesReader:
     def _bars(self):
         containers = [item for item in self.axes.containers if isinstance(item, BarContainer) and len(item)]
         elements = []
-        for container in containers:
+        for container, group in zip(containers, _names(self.axes, containers)):
             is_vertical = container.orientation != "horizontal"
             for bar in _count(container.patches):
                 low, size = (bar.get_x(), bar.get_width()) if is_vertical else (bar.get_y(), bar.get_height())
@@ -120,7 +122,7 @@ class _AxesReader:
                 # Bars of several groups stand beside the tick that names them.
                 label = reader.name(low + size / 2, max(abs(size), 0.5) * len(containers) / 2 + 1e-9)
                 value = bar.get_height() if is_vertical else bar.get_width()
-                elements.append({"label": label, "value": plain(value), "group": _name(container)})
+                elements.append({"label": label, "value": plain(value), "group": group})
         return self._made("bar", elements) if elements else None
 
     def _cells(self):
@@ -159,15 +161,14 @@ class _AxesReader:
     def _points(self):
         lines = self._lines()
         clouds = [item for item in self.axes.collections if isinstance(item, PathCollection) and len(item.get_offsets())]
-        elements = [(line, *line.get_data(orig=False)) for line in lines]
-        elements += [(cloud, *numpy.ma.filled(cloud.get_offsets().astype(float), numpy.nan).T) for cloud in clouds]
-        if not elements:
+        if not lines and not clouds:
             return None
+        series = [line.get_data(orig=False) for line in lines]
+        series += [numpy.ma.filled(cloud.get_offsets().astype(float), numpy.nan).T for cloud in clouds]
         elements = [
-            {"label": self._series_name(artist), "points": [[self.x.place(a), self.y.place(b)] for a, b in zip(_count(x), y)]}
-            for artist, x, y in elements
+            {"label": name, "points": [[self.x.place(a), self.y.place(b)] for a, b in zip(_count(x), y)]}
+            for name, (x, y) in zip(_names(self.axes, lines + clouds), series)
         ]
-        _with_legend(self.axes, elements, "label")
         has_lines = any(line.get_linestyle() not in ("None", " ", "") for line in lines)
         axes = {}
         for name, reader in (("x", self.x), ("y", self.y)):
@@ -175,11 +176,6 @@ class _AxesReader:
             axes[f"{name}_tick_labels"] = [text for _, text in reader.ticks()]
             axes[f"{name}_scale"] = reader.scale
         return self._made("line" if has_lines and not clouds else "scatter", elements, **axes)
-
-    def _series_name(self, artist):
-        """The name of a line is that of its error bars or stems, if it has such."""
-        kinds = (ErrorbarContainer, StemContainer)
-        return _name(next((item for item in self.axes.containers if isinstance(item, kinds) and item[0] is artist), artist))
 
     def _lines(self):
         """The lines that are data: no reference lines, none of error bars."""

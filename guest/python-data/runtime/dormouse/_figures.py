@@ -8,10 +8,10 @@ forms are its repr(), the picture in the formats of figure_formats(), and what o
 from dormouse._builtins import __builtins__  # isort: skip
 
 import functools
-import hashlib
 import io
 import math
-from weakref import WeakKeyDictionary
+from contextlib import contextmanager
+from weakref import WeakSet
 
 import matplotlib
 from _dormouse import call_user
@@ -35,11 +35,11 @@ _DEFAULTS = {"animation.html": "jshtml", "animation.embed_limit": 8.0, "svg.hash
 
 
 class _State:
-    """What of a run's figures has been displayed: a digest of each one's picture."""
+    """What of a run's figures has been displayed."""
 
     def __init__(self):
         self.formats = ("png",)
-        self.displayed = WeakKeyDictionary()
+        self.displayed = WeakSet()
         self.last_closed = None
 
 
@@ -80,42 +80,47 @@ def _picture(figure, format, box):
     return data.decode() if format == "svg" else data
 
 
-def _digest(pictures):
-    return hashlib.sha256(repr(pictures).encode()).digest()
+@contextmanager
+def _bounded(figure):
+    """Fewer dots per inch while a very large figure is drawn."""
+    own = figure.dpi
+    most = math.sqrt(MOST_PIXELS / (figure.get_figwidth() * figure.get_figheight()))
+    if own > most:
+        figure.dpi = most
+    try:
+        yield
+    finally:
+        if own > most:
+            figure.dpi = own
 
 
-def _pictures(figure):
-    """{format: picture}."""
+def _drawn(figure):
+    """{MIME type: data}."""
     # Drawn once without a result: layouts settle, and animations set up their first frame.
     figure.draw_without_rendering()
     box = _box(figure)
-    return {name: _picture(figure, name, box) for name in _state.formats}
-
-
-def _forms(figure, pictures):
-    """{MIME type: data} of a figure that has just been drawn."""
-    forms = {_MIMES[name]: data for name, data in pictures.items()}
+    forms = {_MIMES[name]: _picture(figure, name, box) for name in _state.formats}
     chart = _figure_charts.chart_of(figure)
     if chart is not None:
         forms[_charts.MIME] = chart
-    figure.stale = False
-    _state.displayed[figure] = _digest(pictures)
     return forms
 
 
-def _new_forms(figure):
-    """The forms of a figure; None if it looks as it did when the run displayed it."""
-    digest = _state.displayed.get(figure)
-    if digest is not None and not figure.stale:
-        return None
-    pictures = _pictures(figure)
-    return _forms(figure, pictures) if digest is None or digest != _digest(pictures) else None
+def _forms(figure):
+    with _bounded(figure):
+        forms = _drawn(figure)
+    figure.stale = False
+    _state.displayed.add(figure)
+    return forms
+
+
+def _is_new(figure):
+    """Whether the run has not displayed it, or it has changed since."""
+    return figure not in _state.displayed or figure.stale
 
 
 def _figure_bundle(self, include=None, exclude=None):
-    if _display.in_result:
-        return _new_forms(self) or {}, {}
-    return _forms(self, _pictures(self)), {}
+    return _forms(self) if _is_new(self) or not _display.in_result else {}, {}
 
 
 def _is_blank(figure):
@@ -123,11 +128,8 @@ def _is_blank(figure):
 
 
 def _show(figure):
-    if _is_blank(figure):
-        return
-    forms = call_user(_new_forms, figure)
-    if forms is not None:
-        _display.display({"text/plain": safe_repr(figure), **forms}, raw=True)
+    if _is_new(figure) and not _is_blank(figure):
+        _display.display({"text/plain": safe_repr(figure), **call_user(_forms, figure)}, raw=True)
 
 
 def _show_and_close():
@@ -185,6 +187,20 @@ def _saving_what_was_shown(savefig):
     return wrapper
 
 
+def _leaving_it_unchanged(savefig):
+    """Figure.savefig() itself does not make a figure one that has changed."""
+
+    @functools.wraps(savefig)
+    def wrapper(self, *arguments, **options):
+        stale = self.stale
+        try:
+            return savefig(self, *arguments, **options)
+        finally:
+            self.stale = stale
+
+    return wrapper
+
+
 def _closing_its_figure(repr_html):
     """An animation that is displayed stands for its figure."""
 
@@ -201,6 +217,7 @@ def _closing_its_figure(repr_html):
 def boot():
     FigureCanvasBase.manager_class = _api.classproperty(lambda cls: Manager)
     Figure._repr_mimebundle_ = _figure_bundle
+    Figure.savefig = _leaving_it_unchanged(Figure.savefig)
     pyplot.savefig = _saving_what_was_shown(pyplot.savefig)
     animation.Animation._repr_html_ = _closing_its_figure(animation.Animation._repr_html_)
     for defaults in (matplotlib.rcParams, matplotlib.rcParamsDefault, matplotlib.rcParamsOrig):
