@@ -189,6 +189,14 @@ def test_other_formats(data: Context) -> None:
     assert result.error_name == "ValueError" and "png, svg, jpeg" in str(result.error)
 
 
+def test_one_figure_in_another_format(data: Context) -> None:
+    result = run(data, "plot(1); display(plt.gcf(), format='svg'); plt.show()").ok()
+    assert [output["format"] for output in result.outputs] == ["text", "svg"]
+    assert result.outputs[0]["value"].startswith("<Figure size")
+    result = run(data, "from PIL import Image; display(Image.new('RGBA', (9, 9)), format='jpeg')").ok()
+    assert content(data, result.output("jpeg")).startswith(b"\xff\xd8")
+
+
 ANIMATION = """
 from matplotlib.animation import FuncAnimation
 fig, ax = plt.subplots()

@@ -30,7 +30,7 @@ MOST_PIXELS = 16_000_000
 MOST_BYTES = 12 << 20
 # Around what is drawn, in inches.
 _MARGIN = 0.1
-_MIMES = {"png": "image/png", "svg": "image/svg+xml", "jpeg": "image/jpeg", "jpg": "image/jpeg"}
+_MIMES = {"png": "image/png", "svg": "image/svg+xml", "jpeg": "image/jpeg"}
 _DEFAULTS = {"animation.html": "jshtml", "animation.embed_limit": 8.0, "svg.hashsalt": "dormouse"}
 
 
@@ -94,21 +94,21 @@ def _bounded(figure):
             figure.dpi = own
 
 
-def _drawn(figure):
-    """{MIME type: data}."""
+def _drawn(figure, formats):
     # Drawn once without a result: layouts settle, and animations set up their first frame.
     figure.draw_without_rendering()
     box = _box(figure)
-    forms = {_MIMES[name]: _picture(figure, name, box) for name in _state.formats}
+    forms = {_MIMES[name]: _picture(figure, name, box) for name in formats}
     chart = _figure_charts.chart_of(figure)
     if chart is not None:
         forms[_charts.MIME] = chart
     return forms
 
 
-def _forms(figure):
+def _forms(figure, formats):
+    """{MIME type: data}."""
     with _bounded(figure):
-        forms = _drawn(figure)
+        forms = _drawn(figure, formats)
     figure.stale = False
     _state.displayed.add(figure)
     return forms
@@ -120,7 +120,10 @@ def _is_new(figure):
 
 
 def _figure_bundle(self, include=None, exclude=None):
-    return _forms(self) if _is_new(self) or not _display.in_result else {}, {}
+    if _display.in_result and not _is_new(self):
+        return {}, {}
+    asked = [name for name in _MIMES if include is not None and _MIMES[name] in include]
+    return _forms(self, asked or _state.formats), {}
 
 
 def _is_blank(figure):
@@ -129,7 +132,7 @@ def _is_blank(figure):
 
 def _show(figure):
     if _is_new(figure) and not _is_blank(figure):
-        _display.display({"text/plain": safe_repr(figure), **call_user(_forms, figure)}, raw=True)
+        _display.display({"text/plain": safe_repr(figure), **call_user(_forms, figure, _state.formats)}, raw=True)
 
 
 def _show_and_close():

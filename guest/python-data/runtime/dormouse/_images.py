@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of Pillow: as a result, by display() and by Image.show() they are PNG; save() only saves."""
+"""Pictures of Pillow: as a result, by display() and by Image.show() they are PNG, or JPEG where that is asked for; save()
+only saves."""
 
 from dormouse._builtins import __builtins__  # isort: skip
 
@@ -28,9 +29,13 @@ def _displayable(image):
 
 
 def _bundle(self, include=None, exclude=None):
-    buffer = io.BytesIO()
-    _displayable(self).save(buffer, "PNG")
-    return {"image/png": buffer.getvalue()}, {"image/png": {"width": self.width, "height": self.height}}
+    mime = "image/jpeg" if include is not None and "image/jpeg" in include else "image/png"
+    image, buffer = _displayable(self), io.BytesIO()
+    if mime == "image/png":
+        image.save(buffer, "PNG")
+    else:
+        image.convert("RGB").save(buffer, "JPEG")
+    return {mime: buffer.getvalue()}, {mime: {"width": self.width, "height": self.height}}
 
 
 class _Viewer(ImageShow.Viewer):
