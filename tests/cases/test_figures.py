@@ -131,6 +131,13 @@ def test_a_figure_that_is_kept_lives_on(data: Context, between: Between) -> None
     assert [element["label"] for element in charts(result)[0]["elements"]] == ["a", "b"]
 
 
+def test_a_pickle_of_a_figure_is_plain(data: Context) -> None:
+    data.run("import pickle; plt.hist([1, 2, 2], bins=2); saved = pickle.dumps(plt.gcf()); plt.close()").ok()
+    assert data.value("b'dormouse.' in saved, b'figure_notes' in saved") == "(False, False)"
+    result = run(data, "pickle.loads(saved)\nNone").ok()
+    assert shown(result) == "D" and charts(result)[0]["bins"] == [1, 1.5, 2]
+
+
 def test_savefig_after_show_saves_what_was_shown(data: Context) -> None:
     for code in ("plt.savefig('before.png'); plt.show()", "plt.show(); plt.savefig('after.png')"):
         run(data, f"plot(1, 2); {code}").ok()
@@ -267,6 +274,11 @@ CHARTS: dict[str, tuple[str, Json]] = {
     "dates": (
         "import datetime as dt; plt.plot([dt.date(2024, 1, 1), dt.datetime(2024, 1, 5, 6)], [1, 2])",
         {"x_scale": "datetime", "elements": [points("2024-01-01", 1, "2024-01-05T06:00:00", 2)]},
+    ),
+    "times of a zone": (
+        "import datetime as dt; zone = dt.timezone(dt.timedelta(hours=2))\n"
+        "plt.plot([dt.datetime(2024, 1, 1, tzinfo=zone), dt.datetime(2024, 1, 1, 1, 0, 0, 250000, zone)], [1, 2])",
+        {"elements": [points("2024-01-01T00:00:00+02:00", 1, "2024-01-01T01:00:00.250+02:00", 2)]},
     ),
     "datetime64": (
         "plt.scatter(np.array(['2024-01-01', '2024-01-02'], 'M8[D]'), [1, 2])",

@@ -31,8 +31,10 @@ def _meaning(axis):
 def _time_text(time):
     """ISO 8601, to the millisecond, no more than it needs."""
     time += datetime.timedelta(microseconds=500)
-    text = time.replace(microsecond=time.microsecond // 1000 * 1000).isoformat(timespec="milliseconds")
-    return text.replace("T00:00:00.000", "").replace(".000", "").replace("+00:00", "")
+    if not time.utcoffset():
+        time = time.replace(tzinfo=None)
+    text = time.isoformat(timespec="milliseconds").replace(".000", "")
+    return text.removesuffix("T00:00:00")
 
 
 def plain(number):
@@ -66,7 +68,9 @@ class AxisReader:
         if self.meaning == "period":
             period = sys.modules["pandas"].Period(ordinal=int(number), freq=self._axis.freq)
             return _time_text(period.to_timestamp().to_pydatetime(warn=False))
-        return _time_text(dates.num2date(number, tz=datetime.timezone.utc))
+        zone = self._axis.get_units()
+        zone = zone if isinstance(zone, datetime.tzinfo) else datetime.timezone.utc
+        return _time_text(dates.num2date(number, tz=zone))
 
     def ticks(self):
         """(number, text) of the ticks that are within the view."""
