@@ -144,7 +144,10 @@ def test_savefig_after_show_saves_what_was_shown(data: Context) -> None:
     assert data.value("open('before.png', 'rb').read() == open('after.png', 'rb').read()") == "True"
 
 
-@pytest.mark.parametrize(("name", "start"), [("a.png", "89504e"), ("a.svg", "3c3f78"), ("a.pdf", "255044"), ("a.jpg", "ffd8ff")])
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("a.png", "89504e"), ("a.svg", "3c3f78"), ("a.pdf", "255044"), ("a.jpg", "ffd8ff")],
+)
 def test_files(data: Context, name: str, start: str) -> None:
     run(data, f"plot(1); plt.savefig('{name}'); plt.close()").ok()
     assert data.value(f"open('{name}', 'rb').read(3).hex()") == repr(start)
@@ -332,7 +335,8 @@ CHARTS: dict[str, tuple[str, Json]] = {
     ),
     "stacked histogram": (
         "plt.hist([[1, 2], [2, 2]], bins=[1, 2, 3], stacked=True, label=['a', 'b'])",
-        {"bins": [1, 2, 3], "elements": [{"value": 1, "group": "a"}, {"value": 1}, {"value": 0, "group": "b"}, {"value": 2}]},
+        {"bins": [1, 2, 3],
+         "elements": [{"value": 1, "group": "a"}, {"value": 1}, {"value": 0, "group": "b"}, {"value": 2}]},
     ),
     "steps": ("plt.hist([1, 2, 2], bins=2, histtype='step')", {"type": "bar", "elements": [{"value": 1}, {"value": 2}]}),
     "pie": (

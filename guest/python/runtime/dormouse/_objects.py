@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that are data with a type of its own, for display() and as the value of a cell: HTML, Markdown, Image and so on."""
+"""Objects that are data with a type of its own, for display() and as the value of a cell: HTML, Image and so on."""
 
 from dormouse._builtins import __builtins__  # isort: skip
 
