@@ -82,12 +82,34 @@ def test_python_sources_that_are_none(python: Context, code: str) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["!ls", "%time 1", "%%bash\nls", "?print", "print?", "!pip install x", "%matplotlib inline"],
+    ["!ls", "%time 1", "%%bash\nls", "?print", "print?", "!pip install x", "%matplotlibx"],
 )
 def test_magics_are_errors_that_help(python: Context, code: str) -> None:
     run = python.run(code)
     assert run.error is not None and run.error["name"] == "SyntaxError"
     assert len(run.error["message"]) > len("invalid syntax"), run.error["message"]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("%matplotlib inline\n1", "1"),
+        ("\t\n%matplotlib inline\r\n%matplotlib\r\n1", "1"),
+        ("if 1:\n  %matplotlib notebook\n1", "1"),
+        ("'''\n%matplotlib inline\n'''", r"'\n%matplotlib inline\n'"),
+        ("matplotlib = 4\n(9\n%matplotlib)", "1"),
+        ("await __import__('asyncio').sleep(0)\n%matplotlib inline\n1", "1"),
+    ],
+)
+def test_a_magic_that_says_what_is_so_anyway(python: Context, code: str, expected: str) -> None:
+    assert python.value(code) == expected
+
+
+def test_lines_keep_their_numbers_below_a_magic(python: Context) -> None:
+    run = python.run("%matplotlib inline\nx = 1\n1 / 0")
+    assert run.error is not None and run.error["lineNumber"] == 3
+    run = python.run("%matplotlib inline\n%time 1")
+    assert run.error is not None and run.error["lineNumber"] == 2 and "magics" in run.error["message"]
 
 
 @pytest.mark.parametrize(

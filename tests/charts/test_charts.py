@@ -166,6 +166,53 @@ def test_specifications(
     assert ("svg" in [output["format"] for output in run.outputs]) == (drawn is not None)
 
 
+OBJECTS = """
+class Array(list):
+    def tolist(self): return list(self)
+class PlotlyLike:
+    def __init__(self, y): self.y = y
+    def to_dict(self): raise ValueError
+    def to_plotly_json(self):
+        data = [{'type': 'scatter', 'x': Array([1, 2]), 'y': self.y}]
+        return {'data': data, 'layout': {'title': {'text': 'P'}}}
+    def _ipython_display_(self): raise RuntimeError('no browser')
+class AltairLike:
+    def __init__(self, spec): self.spec = spec
+    def to_dict(self): return self.spec
+    def _repr_mimebundle_(self, include=None, exclude=None): return {'text/html': '<p>altair</p>'}
+"""
+ALTAIR = """AltairLike({
+    '$schema': 'https://vega.github.io/schema/vega-lite/v5.json', 'mark': {'type': 'line'},
+    'data': {'name': 'd'}, 'datasets': {'d': [{'a': 1, 'b': 3}, {'a': 2, 'b': 4}]},
+    'encoding': {'x': {'field': 'a'}, 'y': {'field': 'b'}},
+})"""
+
+
+@pytest.mark.parametrize(
+    ("code", "mime"),
+    [
+        ("PlotlyLike([3, 4])", "application/vnd.plotly.v1+json"),
+        ("display(PlotlyLike((3, 4)))", "application/vnd.plotly.v1+json"),
+        ("PlotlyLike({'dtype': 'i1', 'bdata': 'AwQ='})", "application/vnd.plotly.v1+json"),
+        ("PlotlyLike({'dtype': 'f8', 'bdata': 'AAAAAAAACEAAAAAAAAAQQA=='})", "application/vnd.plotly.v1+json"),
+        (ALTAIR, "application/vnd.vegalite.v5+json"),
+    ],
+)
+def test_objects_of_libraries_for_charts(python: Context, code: str, mime: str) -> None:
+    run = python.run(OBJECTS + code).ok()
+    charts = {output["contentType"]: output["value"] for output in run.outputs if output["format"] == "chart"}
+    assert mime in charts and run.stderr == ""
+    del charts[mime]
+    [chart] = charts.values()
+    assert chart["elements"][0]["points"] == [[1, 3], [2, 4]]
+
+
+@pytest.mark.parametrize("spec", ["{'a': 1}", "5", "{'layout': 1}"])
+def test_other_objects_with_such_methods_are_shown_as_they_say(python: Context, spec: str) -> None:
+    run = python.run(f"{OBJECTS}AltairLike({spec})", artifactPolicy="promote").ok()
+    assert [output["format"] for output in run.outputs] == ["text", "html"] and run.stderr == ""
+
+
 def test_a_chart_lives_on(python: Context, between: Between) -> None:
     python.run("c = chart('bar', {'a': 1})").ok()
     between(python)

@@ -86,6 +86,20 @@ def test_a_long_text_keeps_its_ends_and_is_whole_on_request(client: Client, pyth
     assert (artifact["name"], artifact["contentType"]) == ("output-1.md", "text/markdown")
 
 
+def test_an_object_in_one_of_its_formats(python: Context) -> None:
+    python.run("""
+from dormouse import HTML
+class Two:
+    def __repr__(self): return '<two>'
+    def _repr_html_(self): return '<b>two</b>'
+    def _repr_markdown_(self): return '**two**'
+""").ok()
+    run = python.run("display(Two(), format='markdown'); display(HTML('<i>'), format='html')", artifactPolicy="promote").ok()
+    assert [output["format"] for output in run.outputs] == ["markdown", "text", "html"]
+    assert run.outputs[0]["value"] == "**two**"
+    assert python.run("display(Two(), format='svg')").error_name == "TypeError"
+
+
 def test_an_unknown_format_is_an_error_that_names_the_known_ones(context: Context) -> None:
     code = {
         "python": "display(1, format='htm')",

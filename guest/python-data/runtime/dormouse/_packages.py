@@ -81,3 +81,7 @@ def boot():
     _set_year(2000)
     _random.more.append(lambda: _set_year(time.localtime().tm_year))
     _plotting.boot()
+    from dormouse import _figures, _images
+
+    _images.boot()
+    _figures.boot()

@@ -6,22 +6,9 @@
 """
 
 from dormouse._charts import Chart, chart
-from dormouse._display import (
-    HTML,
-    JSON,
-    SVG,
-    DisplayHandle,
-    Image,
-    Javascript,
-    Latex,
-    Markdown,
-    Math,
-    Pretty,
-    clear_output,
-    display,
-    update_display,
-)
+from dormouse._display import DisplayHandle, clear_output, display, update_display
 from dormouse._limits import Unsupported
+from dormouse._objects import HTML, JSON, SVG, Image, Javascript, Latex, Markdown, Math, Pretty
 from dormouse._site import install
 
 __all__ = [

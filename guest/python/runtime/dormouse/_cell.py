@@ -12,11 +12,14 @@ from json import JSONDecoder
 
 from _dormouse import call_user, hold
 
-from dormouse import _display, _errors, _input, _loop
+from dormouse import _display, _errors, _input, _loop, _magics
 
 # Bound once, so that nothing that user code does to the json module matters here.
 _scan = JSONDecoder().scan_once
 _main = sys.modules["__main__"].__dict__
+
+# What packages do at the end of each run, after its value was shown: functions of whether it was stopped.
+finishing = []
 
 
 class _Run:
@@ -84,7 +87,7 @@ def begin(request):
         os.chdir(fields["cwd"])
         _run.directory = directory
     _remember_source(_run.filename, source)
-    return source, _run.filename
+    return _magics.without_magics(source), _run.filename
 
 
 def _show(value):
@@ -116,6 +119,17 @@ def _was_stopped(error):
     return error is not None
 
 
+def _finish(error):
+    """Lets packages finish. Returns the run's error: what it was, or else what one of them raised."""
+    for function in finishing:
+        try:
+            function(_was_stopped(error))
+        except BaseException as failure:
+            if error is None or _was_stopped(failure):
+                error = failure
+    return error
+
+
 def end(value, error):
     """Reports the outcome of a run: its value or its error, and puts back what was the run's alone."""
     try:
@@ -124,6 +138,7 @@ def end(value, error):
                 _show(value)
             except BaseException as failure:
                 error = failure
+        error = _finish(error)
         hold(_was_stopped(error))
         if isinstance(error, SystemExit):
             _errors.report_exit(error)

@@ -228,6 +228,19 @@ def _chart_forms(value, mime, bundle):
         bundle.update(value, "chart", *chart._repr_mimebundle_())
 
 
+def _described_forms(value, bundle):
+    """An object of a library for charts, by the dictionary that it makes of itself. Returns whether it is one."""
+    try:
+        described = call_user(_specifications.described, value)
+        mime = described and _specifications.specification_type(described)
+        if mime:
+            _chart_forms(described, mime, bundle)
+    except Exception as error:
+        _complain(value, "to_dict", error)
+        return False
+    return bool(mime)
+
+
 def _frame_forms(value, bundle):
     try:
         table = _tables.frame_table(value)
@@ -244,7 +257,8 @@ def make_bundle(value, include=None, exclude=None):
     bundle = _Bundle()
     kind = type(value)
     if kind not in _PLAIN and not isinstance(value, type):
-        _rich_forms(value, bundle, include, exclude)
+        if not (_specifications.is_described(kind) and _described_forms(value, bundle)):
+            _rich_forms(value, bundle, include, exclude)
         if _tables.is_frame(value):
             _frame_forms(value, bundle)
     elif kind is dict or kind is list:
@@ -284,12 +298,28 @@ def send(bundle, is_result, display_id=None, update=False):
     )
 
 
+# Whether the forms are wanted of a cell's value, not of what it displays.
+in_result = False
+
+
 def send_result(value):
     """Shows the value of a cell's last expression."""
-    if hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
-        if _call_form(value, "_ipython_display_") is None:
+    global in_result
+    in_result = True
+    try:
+        if _has_display(value) and _call_form(value, "_ipython_display_") is None:
             return
-    send(make_bundle(value), True)
+        bundle = make_bundle(value)
+    finally:
+        in_result = False
+    send(bundle, True)
+
+
+def _has_display(value):
+    """Whether a value displays itself. What Plotly makes does not: it would look for a browser."""
+    kind = type(value)
+    is_plotly = hasattr(kind, "to_plotly_json")
+    return hasattr(kind, "_ipython_display_") and not isinstance(value, type) and not is_plotly
 
 
 def _raw_bundle(value, metadata):
@@ -307,6 +337,23 @@ def _label(mime, value):
     return f"<{mime}, {len(value):,} characters>" if isinstance(value, str) else safe_repr(value)
 
 
+def _offered(value, mime):
+    """What an object offers in one format; itself if that is nothing."""
+    kind = type(value)
+    if kind in _PLAIN or isinstance(value, type):
+        return value
+    if hasattr(kind, "_repr_mimebundle_"):
+        answer = call_user(value._repr_mimebundle_, {mime}, None)
+        data = answer[0] if type(answer) is tuple else answer
+        if isinstance(data, dict) and data.get(mime) is not None:
+            return data[mime]
+    for name, form in _FORMS:
+        if form == mime and hasattr(kind, name):
+            answer = _call_form(value, name)
+            return answer[0] if answer is not None and answer[0] is not None else value
+    return value
+
+
 def _formatted(value, format, orient):
     """The bundle of a value in one format."""
     bundle = _Bundle()
@@ -321,6 +368,7 @@ def _formatted(value, format, orient):
     if not isinstance(mime, str) or "/" not in mime:
         known = ", ".join([*_FORMATS, "data", "chart"])
         raise ValueError(f"display: {format!r} is neither a MIME type nor a known format: {known}")
+    whole, value = value, _offered(value, mime)
     try:
         bundle.data[mime] = json_text(value) if mime == "application/json" else _encode(mime, value)
     except _NotJson:
@@ -328,7 +376,8 @@ def _formatted(value, format, orient):
             raise TypeError(f"display: a {type(value).__name__} cannot be shown as {mime}") from None
         bundle.data[mime] = encode_basestring(safe_repr(value))
     if mime not in ("text/plain", "text/markdown", "text/latex"):
-        label = safe_repr(value) if mime == "application/json" else _label(mime, value)
+        is_read = mime == "application/json" or value is not whole
+        label = safe_repr(whole) if is_read else _label(mime, value)
         bundle.data["text/plain"] = encode_basestring(label)
     return bundle
 
@@ -379,7 +428,7 @@ def display(*objects, include=None, exclude=None, metadata=None, raw=False, form
             bundle = _raw_bundle(value, metadata)
         elif format is not None:
             bundle = _formatted(value, format, orient)
-        elif hasattr(type(value), "_ipython_display_") and not isinstance(value, type):
+        elif _has_display(value):
             value._ipython_display_()
             continue
         else:
@@ -406,135 +455,3 @@ def update_display(value, *, display_id, **options):
 
 def clear_output(wait=False):
     """Does nothing: output that was sent cannot be taken back."""
-
-
-class _Data:
-    """Text with a type of its own, from a string or a file."""
-
-    _mime = "text/plain"
-
-    def __init__(self, data=None, url=None, filename=None, metadata=None):
-        if data is None and filename is None and url is not None:
-            raise ValueError("there is no network here: give data or filename")
-        if filename is not None:
-            with open(filename, encoding="utf-8") as file:
-                data = file.read()
-        self.data = data
-        self.filename = filename
-        self.metadata = metadata or {}
-
-    def __repr__(self):
-        return f"<{type(self).__name__} object>"
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return {self._mime: self.data}, {self._mime: self.metadata}
-
-
-class HTML(_Data):
-    """HTML text."""
-
-    _mime = "text/html"
-
-    def __html__(self):
-        return self.data
-
-
-class Markdown(_Data):
-    """Markdown text."""
-
-    _mime = "text/markdown"
-
-
-class SVG(_Data):
-    """An SVG picture."""
-
-    _mime = "image/svg+xml"
-
-
-class Latex(_Data):
-    """LaTeX text."""
-
-    _mime = "text/latex"
-
-
-class Math(Latex):
-    """A formula in LaTeX, without the dollar signs."""
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return {self._mime: f"$\\displaystyle {self.data.strip('$')}$"}, {}
-
-
-class Javascript(_Data):
-    """JavaScript text; shown, never run here."""
-
-    _mime = "application/javascript"
-
-
-class Pretty(_Data):
-    """Plain text without quotes."""
-
-    def __repr__(self):
-        return str(self.data)
-
-
-class JSON(_Data):
-    """A value, or JSON text of one, shown as a tree."""
-
-    _mime = "application/json"
-
-    def __init__(self, data=None, url=None, filename=None, expanded=False, metadata=None, root="root"):
-        super().__init__(data, url, filename, metadata)
-        self.metadata = {"expanded": expanded, "root": root, **self.metadata}
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        value = self.data
-        if isinstance(value, str):
-            from json import loads
-
-            value = loads(value)
-        return {self._mime: value}, {self._mime: self.metadata}
-
-
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "png"),
-    (b"\xff\xd8", "jpeg"),
-    (b"GIF8", "gif"),
-    (b"<svg", "svg"),
-    (b"<?xml", "svg"),
-)
-
-
-class Image:
-    """A picture from bytes or a file: PNG, JPEG, GIF, WebP or SVG."""
-
-    def __init__(self, data=None, url=None, filename=None, format=None, embed=None, width=None, height=None,
-                 alt=None, metadata=None, **ignored):
-        if isinstance(data, str) and filename is None and not data.lstrip().startswith("<"):
-            data, filename = None, data
-        if data is None and filename is None:
-            raise ValueError("there is no network here: give data or filename")
-        if filename is not None:
-            with open(filename, "rb") as file:
-                data = file.read()
-        self.data = data.encode() if isinstance(data, str) else bytes(data)
-        self.filename = filename
-        self.format = (format or self._guess()).lower().replace("jpg", "jpeg")
-        self.metadata = dict(metadata or {})
-        for key, item in (("width", width), ("height", height), ("alt", alt)):
-            if item is not None:
-                self.metadata[key] = item
-
-    def _guess(self):
-        for start, name in _SIGNATURES:
-            if self.data.startswith(start):
-                return name
-        return "webp" if self.data[8:12] == b"WEBP" else "png"
-
-    def __repr__(self):
-        return f"<Image object: {self.format}, {len(self.data):,} bytes>"
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        if self.format == "svg":
-            return {"image/svg+xml": self.data.decode("utf-8", "replace")}, {}
-        mime = f"image/{self.format}"
-        return {mime: self.data}, {mime: self.metadata}

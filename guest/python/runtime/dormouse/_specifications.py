@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dictionaries that describe charts in the words of Vega-Lite, Vega or Plotly: what they are, and the chart() of those
-that need no more than their own data."""
+"""Dictionaries that describe charts in the words of Vega-Lite, Vega or Plotly, and objects that make such: what they
+are, and the chart() of those that need no more than their own data."""
 
 from dormouse._builtins import __builtins__  # isort: skip
+
+import array
+import base64
+import datetime
 
 from dormouse._charts import Chart, chart
 
@@ -21,6 +25,44 @@ def specification_type(value):
         return "application/vnd.vega.v5+json" if "/vega/" in schema else None
     is_plotly = type(value.get("data")) is list and type(value.get("layout")) is dict
     return "application/vnd.plotly.v1+json" if is_plotly else None
+
+
+def is_described(kind):
+    """Whether objects of this type may be charts of Plotly or Altair."""
+    return hasattr(kind, "to_plotly_json") or (hasattr(kind, "to_dict") and hasattr(kind, "_repr_mimebundle_"))
+
+
+def described(value):
+    """The dictionary that describes a chart object; None if it is none."""
+    made = value.to_plotly_json() if hasattr(type(value), "to_plotly_json") else value.to_dict()
+    if type(made) is not dict or not ("$schema" in made or "layout" in made):
+        return None
+    return _plain(made)
+
+
+# Plotly's arrays: {"dtype": "f8", "bdata": base64, "shape": "2, 3"}, by the codes of the array module.
+_CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "f4": "f", "f8": "d"}
+
+
+def _numbers(value):
+    numbers = list(array.array(_CODES[value["dtype"]], base64.b64decode(value["bdata"])))
+    _, _, width = str(value.get("shape", "")).partition(",")
+    return [numbers[i : i + int(width)] for i in range(0, len(numbers), int(width))] if width else numbers
+
+
+def _plain(value):
+    """Made of what JSON has."""
+    if isinstance(value, dict):
+        if value.get("dtype") in _CODES and "bdata" in value:
+            return _numbers(value)
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(type(value), "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, (datetime.datetime, datetime.date)):
+        return value.isoformat()
+    return value
 
 
 def chart_of(value):
@@ -47,7 +89,8 @@ def _title(value):
 
 def _vega_lite(spec):
     mark = spec["mark"]["type"] if isinstance(spec["mark"], dict) else spec["mark"]
-    encoding, records = spec["encoding"], spec["data"]["values"]
+    encoding, data = spec["encoding"], spec["data"]
+    records = data["values"] if "values" in data else spec["datasets"][data["name"]]
     x, y, color = [encoding.get(name) or {} for name in ("x", "y", "color")]
     options = {"title": _title(spec.get("title"))}
     if mark == "arc":
