@@ -179,7 +179,7 @@ def test_a_run_that_was_stopped_displays_nothing_more(data: Context) -> None:
     [
         "plt.figure(figsize=(300, 200)); plot(1)",
         "plot(1, 2); plt.text(1e6, 1e6, 'far away')",
-        "plot(1, 2); plt.title('long ' * 1000)",
+        "plot(1, 2); plt.title('long ' * 300)",
         "plt.figure(dpi=3000); plot(1)",
     ],
 )
