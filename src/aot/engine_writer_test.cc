@@ -290,5 +290,49 @@ TEST(EngineWriter, WhatTheAdapterChangesMovesNoFunctionToAnotherFile) {
   EXPECT_EQ(names(plain), names(changed));
 }
 
+std::string FunctionText(const std::string& code, const std::string& head) {
+  const std::size_t begin = code.find("\n" + head);
+  return begin == std::string::npos ? "" : code.substr(begin, code.find("\n}\n", begin) - begin);
+}
+
+TEST(EngineWriter, OnlyFunctionsWithATryPayForIt) {
+  const std::string plain =
+      "(func $plain (param i32) (result i32) (local i32)"
+      "  (local.set 1 (i32.const 2)) (drop (br_if 0 (i32.const 3) (local.get 0))) (local.get 1))";
+  const auto with = Write("(module " + plain +
+                              R"((tag $e (param i32))
+         (func $catches (param i32) (local i32 i64)
+           (local.set 1 (i32.const 5))
+           (local.set 2 (i64.const 6))
+           (try (do (throw $e (local.get 0))) (catch $e (drop) (drop (local.get 1)))))))",
+                          {.files = 1});
+  const auto without = Write("(module " + plain + ")", {.files = 1});
+  ASSERT_TRUE(with.ok()) << with.error().message;
+  ASSERT_TRUE(without.ok()) << without.error().message;
+  const std::string code = ContentOf(*with, "engine_000.c");
+  EXPECT_EQ(FunctionText(code, "u32 w_plain("),
+            FunctionText(ContentOf(*without, "engine_000.c"), "u32 w_plain("));
+  // The local that the catch reads is kept, the others are not.
+  const std::string catches = FunctionText(code, "void w_catches(");
+  EXPECT_NE(catches.find("kept.l1 = l1;"), std::string::npos) << catches;
+  EXPECT_EQ(catches.find("kept.l0"), std::string::npos) << catches;
+  EXPECT_EQ(catches.find("kept.l2"), std::string::npos) << catches;
+}
+
+TEST(EngineWriter, ModulesWithoutExceptionsHaveNothingOfThem) {
+  const auto files = Write("(module (memory 1) (func (export \"f\")))");
+  ASSERT_TRUE(files.ok());
+  for (const OutputFile& file : *files) {
+    EXPECT_EQ(file.content.find("dormouse_handler"), std::string::npos) << file.name;
+    EXPECT_NE(file.name, "exception_abi.h");
+  }
+}
+
+TEST(EngineWriter, AnAdapterForAModuleWithExceptionsIsRefused) {
+  const auto files = Write("(module (tag))", {.files = 1, .adapter = "//\n"});
+  ASSERT_FALSE(files.ok());
+  EXPECT_NE(files.error().message.find("exceptions is not supported"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace dormouse::aot
