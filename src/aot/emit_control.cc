@@ -28,6 +28,7 @@ void FunctionEmitter::PushLabel(std::size_t height, const wabt::TypeVector& type
   label.height = height;
   label.types = &types;
   if (!types.empty()) label.prefix = Text(prefix, label.id, "_");
+  label.handler = label.handler_inside = handler_;
   labels_.push_back(std::move(label));
 }
 
@@ -130,9 +131,10 @@ void FunctionEmitter::EmitIf(const wabt::IfExpr& expr) {
 std::string FunctionEmitter::ReturnText() {
   const wabt::TypeVector& types = signature_->result_types;
   if (calls_setjmp_) return JumpReturnText();
-  if (types.empty()) return "return;";
-  if (types.size() == 1) return Text("return ", stack_.FromTop(0).text, ";");
-  std::string text = Text("return (", context_.ResultType(*signature_), "){");
+  std::string text = has_try_ ? HandlerChangeText(kCallersHandler) : "";
+  if (types.empty()) return text + "return;";
+  if (types.size() == 1) return Text(text, "return ", stack_.FromTop(0).text, ";");
+  Append(text, "return (", context_.ResultType(*signature_), "){");
   for (std::size_t i = types.size(); i-- > 0;) {
     Append(text, stack_.FromTop(i).text, i == 0 ? "};" : ", ");
   }
@@ -143,7 +145,7 @@ std::string FunctionEmitter::JumpText(wabt::Index depth) {
   Label& label = LabelAt(depth);
   if (label.is_function) return ReturnText();
   label.used = true;
-  std::string text;
+  std::string text = HandlerChangeText(label.handler);
   const std::size_t count = label.types->size();
   for (std::size_t i = 0; i < count; ++i) {
     Append(text, label.prefix, i, " = ", stack_.FromTop(count - 1 - i).text, "; ");
@@ -197,7 +199,7 @@ bool FunctionEmitter::IsDispatch(const wabt::BrTableExpr& expr, const Value& ind
   if (expr.targets.size() < kDispatchTargets || index.largest > kDispatchLargest) return false;
   const auto is_plain = [&](const wabt::Var& target) {
     const Label& label = LabelAt(target.index());
-    return !label.is_function && label.types->empty();
+    return !label.is_function && label.types->empty() && label.handler == handler_;
   };
   return std::any_of(labels_.begin(), labels_.end(), [](const Label& l) { return l.is_loop; }) &&
          is_plain(expr.default_target) &&

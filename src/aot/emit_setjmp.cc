@@ -16,6 +16,7 @@
 #include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/function_emitter.h"
+#include "aot/nested_lists.h"
 #include "wabt/cast.h"
 
 namespace dormouse::aot {
@@ -45,15 +46,11 @@ std::uint32_t SizeOf(const char* type) { return type[1] == '6' ? 8 : 4; }
 bool FunctionEmitter::CallsSetjmp(const wabt::ExprList& list) const {
   if (!context_.adapter_names().setjmp) return false;
   for (const wabt::Expr& expr : list) {
-    if (const auto* block = wabt::dyn_cast<wabt::BlockExpr>(&expr)) {
-      if (CallsSetjmp(block->block.exprs)) return true;
-    } else if (const auto* loop = wabt::dyn_cast<wabt::LoopExpr>(&expr)) {
-      if (CallsSetjmp(loop->block.exprs)) return true;
-    } else if (const auto* branch = wabt::dyn_cast<wabt::IfExpr>(&expr)) {
-      if (CallsSetjmp(branch->true_.exprs) || CallsSetjmp(branch->false_)) return true;
-    } else if (const auto* call = wabt::dyn_cast<wabt::CallExpr>(&expr)) {
-      if (context_.IsSetjmp(call->var.index())) return true;
-    }
+    const auto* call = wabt::dyn_cast<wabt::CallExpr>(&expr);
+    if (call != nullptr && context_.IsSetjmp(call->var.index())) return true;
+    bool inside = false;
+    ForEachListIn(expr, [&](const wabt::ExprList& nested) { inside |= CallsSetjmp(nested); });
+    if (inside) return true;
   }
   return false;
 }

@@ -48,6 +48,9 @@ void FunctionEmitter::EmitLocalSet(wabt::Index local) {
   const Value value = stack_.Pop();
   stack_.MaterialiseReadersOfLocal(local);
   Append(out_, "l", local, " = ", value.text, ";\n");
+  if (!kept_locals_.empty() && kept_locals_[local]) {
+    Append(out_, "kept.l", local, " = l", local, ";\n");
+  }
   local_knowledge_[local] = {value.largest, stretch_};
 }
 

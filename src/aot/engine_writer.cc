@@ -7,6 +7,7 @@
 #include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/embedded_headers.h"
+#include "aot/exception_writer.h"
 #include "aot/function_emitter.h"
 #include "aot/memory_image.h"
 #include "aot/native_libc.h"
@@ -112,6 +113,11 @@ void SplitIntoFiles(const ModuleContext& context, const Bodies& bodies,
 
 Result<std::vector<OutputFile>> WriteEngine(const wabt::Module& module, const Options& options) {
   DORMOUSE_TRY(CheckModuleParts(module));
+  if (HasExceptions(module) && !options.adapter.empty()) {
+    return Error(ErrorCode::kInvalidRequest,
+                 "an adapter for a module with exceptions is not supported");
+  }
+  DORMOUSE_ASSIGN(const std::string exceptions, WriteExceptionHeader(module));
   DORMOUSE_ASSIGN(const ModuleContext context, ModuleContext::Build(module, options));
   DORMOUSE_ASSIGN(const Bodies bodies, EmitFunctions(context));
   std::vector<OutputFile> files;
@@ -128,7 +134,10 @@ Result<std::vector<OutputFile>> WriteEngine(const wabt::Module& module, const Op
   files.push_back(
       {"engine.h",
        Text(base, options.metering == Metering::kExact ? "#define DORMOUSE_METERED 1\n" : "",
-            kEngineRuntimeHeader, "\n", WriteDeclarations(context))});
+            kEngineRuntimeHeader, exceptions, "\n", WriteDeclarations(context))});
+  if (HasExceptions(module)) {
+    files.push_back({"exception_abi.h", std::string(kExceptionAbiHeader)});
+  }
   files.push_back({"engine_abi.h", std::string(kEngineAbiHeader)});
   DORMOUSE_ASSIGN(std::string image, BuildMemoryImage(module));
   files.push_back({"memory.img", std::move(image)});

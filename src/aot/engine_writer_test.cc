@@ -39,8 +39,8 @@ TEST(EngineWriter, NamesTheFeatureThatIsNotSupported) {
   ExpectRefused("(module (func (local v128)))", "SIMD");
   ExpectRefused("(module (memory 1) (func (drop (v128.load (i32.const 0)))))", "SIMD");
   ExpectRefused("(module (func (drop (i32x4.splat (i32.const 0)))))", "SIMD");
-  ExpectRefused("(module (func (try (do) (catch_all))))", "exception handling");
-  ExpectRefused("(module (tag))", "exception handling");
+  ExpectRefused("(module (import \"a\" \"b\" (tag)))", "an imported tag (a.b)");
+  ExpectRefused("(module (tag (param v128)))", "SIMD");
   ExpectRefused("(module (memory 1 1 shared))", "threads");
   ExpectRefused("(module (memory 1) (func (drop (i32.atomic.load (i32.const 0)))))", "threads");
   ExpectRefused("(module (memory i64 1))", "memory64");

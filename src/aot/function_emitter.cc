@@ -3,6 +3,7 @@
 
 #include "aot/adapter.h"
 #include "aot/c_text.h"
+#include "aot/catch_liveness.h"
 #include "aot/unsupported_features.h"
 #include "wabt/cast.h"
 
@@ -22,6 +23,11 @@ Result<void> FunctionEmitter::Emit(wabt::Index function) {
   calls_setjmp_ = CallsSetjmp(func.exprs);
   adapted_ = calls_setjmp_ || context_.IsWrapped(function);
   jump_sites_.clear();
+  has_try_ = ContainsTry(func.exprs);
+  kept_locals_ = has_try_ ? LocalsLiveAtCatches(func) : std::vector<bool>();
+  kept_operands_.clear();
+  handler_ = has_try_ ? kCallersHandler : "";
+  handlers_ = most_handlers_ = 0;
   if (calls_setjmp_) {
     for (const char* prototype : kAdapterJumps) Append(out_, "DM_HIDDEN ", prototype, ";\n");
   }
@@ -37,6 +43,7 @@ Result<void> FunctionEmitter::Emit(wabt::Index function) {
     EmitJumpEpilogue();
     out_.insert(begin, JumpPrologue());
   }
+  if (has_try_ && error_.empty()) out_.insert(begin, KeptText(func));
   out_ += "}\n\n";
   if (!error_.empty()) {
     return Error(ErrorCode::kInvalidRequest,
@@ -92,6 +99,12 @@ void FunctionEmitter::Dispatch(const wabt::Expr& expr) {
       return EmitUnreachable();
     case ExprType::Nop:
       return;
+    case ExprType::Try:
+      return EmitTry(*cast<wabt::TryExpr>(&expr));
+    case ExprType::Throw:
+      return EmitThrow(cast<wabt::ThrowExpr>(&expr)->var.index());
+    case ExprType::Rethrow:
+      return EmitRethrow(cast<wabt::RethrowExpr>(&expr)->var.index());
     case ExprType::Call:
       return EmitCall(cast<wabt::CallExpr>(&expr)->var.index());
     case ExprType::CallIndirect:

@@ -2,11 +2,12 @@
 // FunctionEmitter: translates one wasm function to one C function.
 //
 // Control flow becomes labels and gotos in one flat scope; values become expressions
-// (value_stack.h). The instruction groups live in emit_control.cc, emit_call.cc, emit_memory.cc,
-// emit_variable.cc and emit_numeric.cc; a new group of instructions gets a file and its cases in
-// Dispatch.
+// (value_stack.h). The instruction groups live in emit_control.cc, emit_exception.cc, emit_call.cc,
+// emit_memory.cc, emit_variable.cc and emit_numeric.cc; a new group of instructions gets a file and
+// its cases in Dispatch.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "wabt/ir.h"
 
 namespace dormouse::aot {
+
+// The handler that the function's caller has, in functions with a try.
+inline constexpr const char* kCallersHandler = "kept.outer";
 
 class FunctionEmitter {
  public:
@@ -42,6 +46,9 @@ class FunctionEmitter {
     std::size_t height = 0;                   // of the stack below the block's parameters
     const wabt::TypeVector* types = nullptr;  // of the values that a branch carries
     std::string prefix;  // the variables that carry them are prefix0, prefix1, …
+    // In functions with a try: the innermost handler outside the block, and inside where no other
+    // block is; and for the catches of a try, the exception.
+    std::string handler, handler_inside, exception;
   };
 
   void EmitBody(const wabt::Func& func);
@@ -92,6 +99,25 @@ class FunctionEmitter {
   void EmitJumpEpilogue();
   std::string JumpReturnText();
 
+  // emit_exception.cc
+  void EmitTry(const wabt::TryExpr& expr);
+  void EmitTryWithCatches(const wabt::TryExpr& expr);
+  void EmitDelegate(const wabt::TryExpr& expr);
+  void EmitCatches(const wabt::TryExpr& expr);
+  void EmitThrow(wabt::Index tag);
+  void EmitRethrow(wabt::Index depth);
+  // Leaves a part of a try for its end, if it gets that far.
+  void EndPartOfTry();
+  // Makes `handler` the innermost one from here on.
+  void SetHandler(const std::string& handler);
+  // What must be done on the way out to where `handler` is the innermost one; often nothing.
+  std::string HandlerChangeText(const std::string& handler) const;
+  // The operands below `height`, into memory and back.
+  std::string SaveOperandsText(std::size_t height);
+  std::string RestoreOperandsText(std::size_t height);
+  // What a function with a try begins with, once it is known what it keeps in memory.
+  std::string KeptText(const wabt::Func& func) const;
+
   // emit_memory.cc
   void EmitLoad(const wabt::LoadExpr& expr);
   void EmitStore(const wabt::StoreExpr& expr);
@@ -138,6 +164,13 @@ class FunctionEmitter {
   bool adapted_ = false;
   bool calls_setjmp_ = false;
   std::vector<JumpSite> jump_sites_;
+  // Of functions with a try (emit_exception.cc).
+  bool has_try_ = false;
+  std::vector<bool> kept_locals_;                     // empty without a try
+  std::map<std::string, const char*> kept_operands_;  // name and C type
+  std::string handler_;                               // the innermost one here, as C text
+  std::size_t handlers_ = 0;  // that enclose this place, or whose catches do
+  std::size_t most_handlers_ = 0;
   bool reachable_ = true;
   std::string error_;  // empty: none
 };

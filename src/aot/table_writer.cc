@@ -7,7 +7,9 @@
 #include "aot/adapter.h"
 #include "aot/c_text.h"
 #include "aot/constant_expression.h"
+#include "aot/exception_writer.h"
 #include "aot/literal.h"
+#include "aot/nested_lists.h"
 #include "wabt/cast.h"
 
 namespace dormouse::aot {
@@ -100,14 +102,8 @@ Result<void> WriteTables(const ModuleContext& context, Declarations& declaration
 
 void FindUsedSegments(const wabt::ExprList& list, std::vector<bool>& used) {
   for (const wabt::Expr& expr : list) {
-    if (const auto* block = wabt::dyn_cast<wabt::BlockExpr>(&expr)) {
-      FindUsedSegments(block->block.exprs, used);
-    } else if (const auto* loop = wabt::dyn_cast<wabt::LoopExpr>(&expr)) {
-      FindUsedSegments(loop->block.exprs, used);
-    } else if (const auto* branch = wabt::dyn_cast<wabt::IfExpr>(&expr)) {
-      FindUsedSegments(branch->true_.exprs, used);
-      FindUsedSegments(branch->false_, used);
-    } else if (const auto* init = wabt::dyn_cast<wabt::MemoryInitExpr>(&expr)) {
+    ForEachListIn(expr, [&](const wabt::ExprList& nested) { FindUsedSegments(nested, used); });
+    if (const auto* init = wabt::dyn_cast<wabt::MemoryInitExpr>(&expr)) {
       used[init->var.index()] = true;
     } else if (const auto* drop = wabt::dyn_cast<wabt::DataDropExpr>(&expr)) {
       used[drop->var.index()] = true;
@@ -240,8 +236,12 @@ Result<void> WriteExports(const ModuleContext& context, Declarations& declaratio
     declarations.Need(function, out);
     DORMOUSE_ASSIGN(const std::string text,
                     SignatureText(context.module().funcs[function]->decl.sig));
-    Append(rows, "  {", CStringLiteral(item->name), ", \"", text, "\", (void*)",
-           context.FunctionName(function), "},\n");
+    std::string name = context.FunctionName(function);
+    if (HasExceptions(context.module())) {
+      name = Text("entry", count);
+      out += EntryFromHost(context, function, name);
+    }
+    Append(rows, "  {", CStringLiteral(item->name), ", \"", text, "\", (void*)", name, "},\n");
     ++count;
   }
   Append(out, "static const struct DormouseExport exports[] = {\n", rows, "  {0, 0, 0}};\n",
@@ -327,7 +327,10 @@ Result<void> CheckModuleParts(const wabt::Module& module) {
   if (module.num_table_imports != 0) return Refuse("an imported table is");
   if (module.memories.size() > 1) return Refuse("multi-memory is");
   if (!module.memories.empty()) DORMOUSE_TRY(CheckMemory(module.memories[0]->page_limits));
-  if (!module.tags.empty()) return Refuse("exception handling (a tag) is");
+  for (const wabt::Import* import : module.imports) {
+    if (import->kind() != wabt::ExternalKind::Tag) continue;
+    return Refuse(Text("an imported tag (", import->module_name, ".", import->field_name, ") is"));
+  }
   if (!module.starts.empty()) return Refuse("a start function is");
   for (const wabt::Table* table : module.tables) {
     if (table->elem_limits.is_64) return Refuse("memory64 (a 64-bit table) is");
@@ -378,6 +381,7 @@ Result<std::string> WriteTableFile(const ModuleContext& context) {
   DORMOUSE_TRY(WriteExports(context, declarations, out));
   WritePassiveSegments(module, out);
   out += kServices;
+  if (HasExceptions(module)) out += ExceptionServices();
   return out;
 }
 

@@ -7,10 +7,6 @@ using wabt::ExprType;
 
 std::string_view FeatureOfInstruction(ExprType type) {
   switch (type) {
-    case ExprType::Throw:
-    case ExprType::Try:
-    case ExprType::Rethrow:
-      return "exception handling";
     case ExprType::AtomicLoad:
     case ExprType::AtomicRmw:
     case ExprType::AtomicRmwCmpxchg:

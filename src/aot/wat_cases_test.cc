@@ -194,14 +194,31 @@ TEST_P(WatCases, EndAsTheirCommentsSay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WatCases,
-                         testing::Values("numeric", "control", "memory", "calls", "dispatch"),
+                         testing::Values("numeric", "control", "memory", "calls", "dispatch",
+                                         "exceptions"),
                          [](const auto& info) { return std::string(info.param); });
 
-class MeteredControl : public WatCases {};
+// NAME-metered has a function that goes round a loop as often as its argument says.
+struct MeteredLoop {
+  const char* engine;
+  const char* function;
+};
+constexpr MeteredLoop kMeteredLoops[] = {{"control-metered", "sum_to"},
+                                         {"exceptions-metered", "rounds"}};
 
-TEST_P(MeteredControl, CountsTheSameFuelEachTimeAndStopsWhenThereIsNone) {
+class MeteredLoops : public WatCases {
+ protected:
+  const char* Function() const {
+    for (const MeteredLoop& loop : kMeteredLoops) {
+      if (std::strcmp(loop.engine, GetParam()) == 0) return loop.function;
+    }
+    return "";
+  }
+};
+
+TEST_P(MeteredLoops, CountTheSameFuelEachTimeAndStopWhenThereIsNone) {
   ASSERT_TRUE(module_->metered());
-  const auto sum_to = module_->FindExport<std::uint32_t(std::uint32_t)>("sum_to");
+  const auto sum_to = module_->FindExport<std::uint32_t(std::uint32_t)>(Function());
   ASSERT_TRUE(sum_to.ok());
   std::int64_t& fuel = *module_->abi().fuel;
   std::uint32_t sum = 0;
@@ -217,7 +234,8 @@ TEST_P(MeteredControl, CountsTheSameFuelEachTimeAndStopsWhenThereIsNone) {
   EXPECT_EQ(guest_->Call(*sum_to, &sum, 100u).kind, DORMOUSE_TRAP_OUT_OF_FUEL);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MeteredControl, testing::Values("control-metered"));
+INSTANTIATE_TEST_SUITE_P(All, MeteredLoops,
+                         testing::Values(kMeteredLoops[0].engine, kMeteredLoops[1].engine));
 
 using Globals = WatCases;
 

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/exception_abi.h"
 #include "engine/stack_switch.h"
 
 namespace dormouse::engine {
@@ -92,6 +93,7 @@ void EscapeGuest(DormouseTrap kind) {
 }
 
 const char* TrapName(DormouseTrap kind) {
+  if (kind == DORMOUSE_TRAP_EXCEPTION) return "uncaught exception";
   switch (kind) {
     case DORMOUSE_TRAP_NONE:
       return "no trap";
