@@ -76,7 +76,7 @@ def test_errors_of_cpp_are_exceptions(data: Context) -> None:
         "solver.addConstraint(v >= 10)\nsolver.addConstraint(v <= 5)"
     )
     assert run.error_name == "UnsatisfiableConstraint"
-    assert data.value("solver.updateVariables(); v.value()") == "10.0"
+    assert data.value("solver = Solver(); solver.addConstraint(v >= 10); solver.updateVariables(); v.value()") == "10.0"
 
 
 def test_pictures(data: Context) -> None:
