@@ -6,14 +6,9 @@ import pytest
 
 from conftest import Between
 from quick.client import Context, Sandbox
-from quick.server import ENGINES
+from quick.engines import needs_data
 
-BINDING = "PYTHON_DATA"
-
-pytestmark = pytest.mark.skipif(
-    not (ENGINES / "python-data-3.13" / "current").exists(),
-    reason="no engine for it is built: scripts/engines python-data",
-)
+pytestmark = needs_data
 
 ALL_KINDS = """
 import matplotlib.pyplot as plt, numpy as np
@@ -37,7 +32,7 @@ FONT = "ImageFont.truetype(matplotlib.get_data_path() + '/fonts/ttf/DejaVuSans.t
 
 @pytest.fixture
 def data(sandbox: Sandbox) -> Context:
-    return sandbox.context("python", binding=BINDING)
+    return sandbox.context("python")
 
 
 def test_importing_costs_nothing(data: Context) -> None:

@@ -5,14 +5,9 @@ import pytest
 
 from conftest import Between
 from quick.client import Context, Sandbox
-from quick.server import ENGINES
+from quick.engines import needs_data
 
-BINDING = "PYTHON_DATA"
-
-pytestmark = pytest.mark.skipif(
-    not (ENGINES / "python-data-3.13" / "current").exists(),
-    reason="no engine for it is built: scripts/engines python-data",
-)
+pytestmark = needs_data
 
 ROWS = """
 import numpy as np, pandas as pd
@@ -86,7 +81,7 @@ PROGRAMS = [
 
 @pytest.fixture
 def data(sandbox: Sandbox) -> Context:
-    return sandbox.context("python", binding=BINDING)
+    return sandbox.context("python")
 
 
 def test_frames_work(data: Context, between: Between) -> None:

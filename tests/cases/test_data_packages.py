@@ -7,26 +7,23 @@ import pytest
 
 from conftest import Between
 from quick.client import Context, Sandbox
-from quick.server import ENGINES
+from quick.engines import needs_data
 
-BINDING = "PYTHON_DATA"
-
-pytestmark = pytest.mark.skipif(
-    not (ENGINES / "python-data-3.13" / "current").exists(),
-    reason="no engine for it is built: scripts/engines python-data",
-)
+pytestmark = needs_data
 
 
 @pytest.fixture
 def data(sandbox: Sandbox) -> Context:
-    return sandbox.context("python", binding=BINDING)
+    return sandbox.context("python")
 
 
-def test_the_engine_is_offered_beside_the_plain_one(sandbox: Sandbox) -> None:
+def test_the_engine_takes_the_place_of_the_plain_one(sandbox: Sandbox) -> None:
     bindings = {row["name"]: row for row in sandbox.client.get("/v1/bindings")["data"]}
-    assert bindings[BINDING]["language"] == "python" and not bindings[BINDING]["isDefault"]
-    assert bindings["PYTHON"]["engine"] == "python-3.13"
-    assert sandbox.run("import numpy", language="python").error_name == "ModuleNotFoundError"
+    assert bindings["PYTHON"]["engine"] == "python-data-3.13" and bindings["PYTHON"]["isDefault"]
+    core = bindings["PYTHON_CORE"]
+    assert (core["engine"], core["language"], core["isDefault"]) == ("python-3.13", "python", False)
+    plain = sandbox.context("python", binding="PYTHON_CORE")
+    assert plain.run("import numpy").error_name == "ModuleNotFoundError"
 
 
 def test_importing_costs_nothing(data: Context) -> None:
@@ -75,7 +72,7 @@ def test_floating_point_errors_are_noticed(data: Context) -> None:
 
 
 def test_contexts_and_forks_draw_different_numbers(sandbox: Sandbox) -> None:
-    first, second = (sandbox.context("python", binding=BINDING) for _ in range(2))
+    first, second = (sandbox.context("python") for _ in range(2))
     draw = "np.random.random(), np.random.default_rng().random()"
     drawn: list[str | None] = []
     for context in (first, second):
@@ -89,7 +86,7 @@ def test_contexts_and_forks_draw_different_numbers(sandbox: Sandbox) -> None:
 
 
 def test_a_seed_of_the_user_stays(sandbox: Sandbox) -> None:
-    context = sandbox.context("python", binding=BINDING)
+    context = sandbox.context("python")
     context.run("import numpy as np; np.random.seed(42)").ok()
     fork = context.fork()
     assert context.value("round(np.random.rand(), 8)") == "0.37454012"

@@ -9,14 +9,9 @@ import pytest
 from charts.test_charts import check_keys
 from conftest import Between
 from quick.client import Context, Json, Run, Sandbox
-from quick.server import ENGINES
+from quick.engines import needs_data
 
-BINDING = "PYTHON_DATA"
-
-pytestmark = pytest.mark.skipif(
-    not (ENGINES / "python-data-3.13" / "current").exists(),
-    reason="no engine for it is built: scripts/engines python-data",
-)
+pytestmark = needs_data
 
 SET_UP = """
 import matplotlib, matplotlib.pyplot as plt, numpy as np
@@ -26,7 +21,7 @@ def plot(*y): plt.plot(y)
 
 @pytest.fixture
 def data(sandbox: Sandbox) -> Context:
-    context = sandbox.context("python", binding=BINDING)
+    context = sandbox.context("python")
     if context.value("import importlib.util; bool(importlib.util.find_spec('matplotlib'))") != "True":
         pytest.skip("the engine has no matplotlib")
     context.run(SET_UP).ok()

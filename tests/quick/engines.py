@@ -21,6 +21,13 @@ def needs(language: str) -> pytest.MarkDecorator:
     )
 
 
+# Python with the data packages, which takes the place of the plain engine.
+needs_data = pytest.mark.skipif(
+    not (ENGINES / "python-data-3.13" / "current").exists(),
+    reason="no engine for it is built: scripts/engines python-data",
+)
+
+
 def by_language(rows: Iterable[Any]) -> list[Any]:
     """Parameters that are a language, or begin with one."""
     marked = []
