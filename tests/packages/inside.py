@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import io
 import json
+import os
 from pathlib import Path
 
 FOLDER = Path("/workspace")
