@@ -13,8 +13,8 @@ OPTIONS = ["-q", "-s", "--tb=line", "--strict-markers", "-o", "xfail_strict=true
 OFF = ["cacheprovider", "faulthandler", "threadexception", "unraisableexception"]
 # Those that need what no run has, or a long time.
 CHOICE = "not slow and not network and not single_cpu and not db and not clipboard and not image"
-MARKERS = ["slow", "network", "single_cpu", "db", "clipboard", "arm_slow", "skip_ubsan", "fails_arm_wheels", "timeout"]
-MARKERS += ["flaky", "image", "threads", "text", "big", "pil_noop_mark"]
+MARKERS = ["slow", "network", "single_cpu", "db", "clipboard", "arm_slow", "skip_ubsan", "fails_arm_wheels"]
+MARKERS += ["timeout", "flaky", "image", "threads", "text", "big", "pil_noop_mark"]
 
 
 class Count:
