@@ -83,6 +83,8 @@ def test_pictures(data: Context) -> None:
     for kind in ("png", "jpeg", "gif", "bmp", "tiff"):
         data.run(f"small.save('small.{kind}')").ok()
         assert data.value(f"Image.open('small.{kind}').convert('RGB').getpixel((59, 39))") == "(255, 255, 255)"
+    data.run("small.save('small.pdf')").ok()
+    assert data.value("open('small.pdf', 'rb').read(4)") == "b'%PDF'"
     assert data.value("picture.getextrema()[0][0] < 50, picture.split()[0].size") == "(True, (120, 80))"
 
 
