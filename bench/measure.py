@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures a running server against native interpreters on the same machine and prints a Markdown report.
 
-    measure.py --url URL --key KEY [--python NATIVE] [--javascript NATIVE] [--rounds N] [--samples N]
+    measure.py --url URL --key KEY [--python NATIVE] [--javascript NATIVE] [--data NATIVE] [--rounds N] [--samples N]
 
 CPU: each program runs in a context and natively in turn, N rounds; the ratio is of the best times. Answers are compared.
 Latency: N runs of `y = 1` in one context, warm and with an evict before each; from the server's own figures and the client's.
@@ -17,6 +17,7 @@ import time
 import urllib.request
 
 from cpu import programs
+from cpu.data_programs import DATA
 
 
 class Server:
@@ -34,9 +35,12 @@ class Server:
         with urllib.request.urlopen(request, timeout=660) as response:
             return json.load(response)
 
-    def context(self, language: str) -> str:
+    def context(self, **choice: str) -> str:
         path = f"/v1/sandboxes/{self.sandbox}/code/contexts"
-        return self.call("POST", path, {"language": language})["context"]["id"]
+        return self.call("POST", path, choice)["context"]["id"]
+
+    def binding_of(self, engine: str) -> str:
+        return next(row["name"] for row in self.call("GET", "/v1/bindings")["data"] if row["engine"] == engine)
 
     def run(self, context: str, language: str, code: str) -> dict:
         body = {"contextId": context, "language": language, "code": code, "timeoutMs": 600000}
@@ -53,10 +57,11 @@ def answer_and_seconds(output: str) -> tuple[str, float]:
     return "\n".join(answer), float(seconds)
 
 
-def cpu_table(server: Server, language: str, native: list[str], rounds: int) -> list[str]:
-    table = {"python": programs.PYTHON, "javascript": programs.JAVASCRIPT}[language]
+def cpu_table(
+    server: Server, engine: str, language: str, table: dict[str, str], native: list[str], rounds: int
+) -> list[str]:
     frame = {"python": programs.PYTHON_FRAME, "javascript": programs.JAVASCRIPT_FRAME}[language]
-    context = server.context(language)
+    context = server.context(binding=server.binding_of(engine))
     lines = ["| program | context (ms) | native (ms) | ratio |", "| --- | --- | --- | --- |"]
     ratios = []
     for name, program in table.items():
@@ -90,7 +95,7 @@ def latency_table(server: Server, samples: int) -> list[str]:
     ]
     for language, code in (("python", "y = 1"), ("javascript", "let y = 1"), ("typescript", "let y: number = 1")):
         for between in ("warm", "evicted"):
-            context = server.context(language)
+            context = server.context(language=language)
             server.run(context, language, code)
             client, guest, snapshot, resume, stored = [], [], [], [], []
             for _ in range(samples):
@@ -123,17 +128,23 @@ def main() -> None:
     parser.add_argument("--key", required=True)
     parser.add_argument("--python")
     parser.add_argument("--javascript")
+    parser.add_argument("--data", help="a Python with NumPy and pandas")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--samples", type=int, default=200)
     arguments = parser.parse_args()
     print(f"Machine: {machine()}.\n")
     server = Server(arguments.url, arguments.key)
-    if arguments.python:
-        print("## Python against the same CPython built natively with -O3\n")
-        print("\n".join(cpu_table(server, "python", [arguments.python, "-S", "-c"], arguments.rounds)), "\n")
-    if arguments.javascript:
-        print("## JavaScript against the same QuickJS built natively with -O3\n")
-        print("\n".join(cpu_table(server, "javascript", [arguments.javascript], arguments.rounds)), "\n")
+    for title, engine, language, table, native in (
+        ("Python against the same CPython built natively with -O3", "python-3.13", "python", programs.PYTHON,
+         arguments.python and [arguments.python, "-S", "-c"]),
+        ("JavaScript against the same QuickJS built natively with -O3", "javascript", "javascript", programs.JAVASCRIPT,
+         arguments.javascript and [arguments.javascript]),
+        ("NumPy and pandas against the same versions built natively, without a BLAS", "python-data-3.13", "python", DATA,
+         arguments.data and [arguments.data, "-c"]),
+    ):
+        if native:
+            print(f"## {title}\n")
+            print("\n".join(cpu_table(server, engine, language, table, native, arguments.rounds)), "\n")
     print(f"## Latency of the smallest run (ms, p50 / p99, {arguments.samples} samples)\n")
     print("\n".join(latency_table(server, arguments.samples)))
 

@@ -24,6 +24,7 @@ constexpr std::string_view kBootHelp =
     "  --rootfs DIR        What the guest finds at / (default: nothing)\n"
     "  --name NAME --language NAME --version TEXT\n"
     "                      What its manifest says\n"
+    "  --extends NAME      The engine, named without its version, whose place it takes where both are\n"
     "  --warm-up FILE      Code to run, to learn which pages every run writes; may be repeated\n"
     "  --output DIR        Where the engine's files are put\n";
 

@@ -36,6 +36,9 @@ EngineManifest Decode(const json::object& object) {
     manifest.hot_pages.push_back({U32(run.at(0)), U32(run.at(1))});
   }
   manifest.has_rootfs = object.at("hasRootfs").as_bool();
+  if (const json::value* const extends = object.if_contains("extends")) {
+    manifest.extends = json::value_to<std::string>(*extends);
+  }
   if (const json::value* const preload = object.if_contains("preload")) {
     manifest.preload = json::value_to<std::string>(*preload);
   }
@@ -64,6 +67,7 @@ std::string EngineManifest::ToJson() const {
       {"hotPages", std::move(hot)},
       {"hasRootfs", has_rootfs},
   };
+  if (!extends.empty()) object["extends"] = extends;
   if (!preload.empty()) object["preload"] = preload;
   return json::serialize(object) + "\n";
 }

@@ -35,6 +35,7 @@ struct EngineManifest {
   std::vector<Interrupt> interrupts;
   std::vector<PageRun> hot_pages;      // what small runs write to: made private ahead of need
   bool has_rootfs = false;
+  std::string extends;  // "python": the engine, named without its version, whose place this one takes; or empty
   std::string preload;  // names what made this image of another build; empty: an engine of its own
 
   std::string ToJson() const;

@@ -26,6 +26,7 @@ Result<EngineBuild> LoadBuild(const fs::path& directory) {
   build.directory = directory;
   build.boot_memory_bytes = std::uint64_t{manifest.memory_pages} << 16;
   build.max_memory_bytes = std::uint64_t{manifest.max_memory_pages} << 16;
+  build.extends = std::move(manifest.extends);
   build.preload = std::move(manifest.preload);
   return build;
 }

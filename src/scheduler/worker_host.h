@@ -27,6 +27,7 @@ struct EngineBuild {
   std::string build_id;  // 64 hex digits
   std::filesystem::path directory;
   bool current = false;  // new contexts get it
+  std::string extends;   // the engine, without its version, whose place this one takes; or empty
   std::string preload;   // names what made this image of another build; empty: an engine of its own
   std::uint64_t boot_memory_bytes = 0;
   std::uint64_t max_memory_bytes = 0;

@@ -36,8 +36,18 @@ std::string_view WithoutVersion(std::string_view engine) {
   return versioned ? engine.substr(0, dash) : engine;
 }
 
+// `engines` are by name without version.
+bool IsExtended(std::string_view name,
+                const std::map<std::string_view, const EngineBuild*>& engines) {
+  return std::any_of(engines.begin(), engines.end(), [&](const auto& other) {
+    return other.second->extends == name && other.first != name &&
+           other.second->language == engines.at(name)->language;
+  });
+}
+
 // One binding for each installed language, PYTHON, JAVASCRIPT, …, and one for each further engine
-// of that language under its own name: python-data-3.13 is PYTHON_DATA.
+// of that language under its own name: python-lite-3.13 is PYTHON_LITE. An engine that extends
+// another takes its place, and the other is PYTHON_CORE.
 std::map<std::string, BindingConfig> DefaultBindings(const std::vector<EngineBuild>& engines) {
   std::map<std::string_view, const EngineBuild*> chosen;  // by name without version
   for (const EngineBuild& engine : engines) {
@@ -47,8 +57,11 @@ std::map<std::string, BindingConfig> DefaultBindings(const std::vector<EngineBui
   }
   std::map<std::string_view, const EngineBuild*> of_language;
   for (const auto& [name, engine] : chosen) {
+    if (IsExtended(name, chosen)) continue;
     const EngineBuild*& best = of_language[engine->language];
-    if (best == nullptr || name == engine->language) best = engine;
+    if (best == nullptr || name == engine->language || engine->extends == engine->language) {
+      best = engine;
+    }
   }
   std::map<std::string, BindingConfig> bindings;
   for (const auto& [language, engine] : of_language) {
@@ -59,7 +72,8 @@ std::map<std::string, BindingConfig> DefaultBindings(const std::vector<EngineBui
     BindingConfig binding;
     binding.engine = engine->name;
     binding.is_default = false;
-    bindings.emplace(BindingName(name), std::move(binding));
+    const std::string own = BindingName(name);
+    bindings.emplace(IsExtended(name, chosen) ? own + "_CORE" : own, std::move(binding));
   }
   return bindings;
 }

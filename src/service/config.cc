@@ -11,6 +11,7 @@
 #include <toml++/toml.h>
 
 #include "common/utf8.h"
+#include "service/usage.h"
 #include "service/validation.h"
 
 namespace dormouse::service {
@@ -19,7 +20,6 @@ namespace {
 constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr std::int64_t kTiB = 1024 * 1024 * kMiB;
-constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
 constexpr std::size_t kMaxPreloadBytes = 1u << 20;
 // A worker passes on displays of up to 16 MiB, in which bytes are base64.
 constexpr std::int64_t kMaxPromotedBytes = 12 * kMiB;

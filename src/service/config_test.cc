@@ -173,6 +173,20 @@ TEST(Bindings, FurtherEnginesOfALanguageAreOfferedByTheirNames) {
   EXPECT_EQ((*table->ByName("RUBY"))->info.engine, "other-ruby");
 }
 
+TEST(Bindings, AnEngineThatExtendsAnotherTakesItsPlace) {
+  auto data = Engine("python-data-3.13", "python", 'a');
+  data.extends = "python";
+  const auto both = BindingTable::Make(Config{}, {Engine("python-3.13", "python", 'b'), data});
+  ASSERT_TRUE(both.ok()) << both.error().message;
+  ASSERT_EQ(both->All().size(), 2u);
+  EXPECT_EQ((*both->ByLanguage("python"))->info.build_id, std::string(64, 'a'));
+  EXPECT_EQ((*both->ByName("PYTHON"))->info.build_id, std::string(64, 'a'));
+  EXPECT_EQ((*both->ByName("PYTHON_CORE"))->info.build_id, std::string(64, 'b'));
+  const auto alone = BindingTable::Make(Config{}, {data});
+  ASSERT_TRUE(alone.ok()) << alone.error().message;
+  EXPECT_EQ((*alone->ByName("PYTHON"))->info.build_id, std::string(64, 'a'));
+}
+
 TEST(Bindings, LimitsAreTheirOwnOrTheGeneralOnes) {
   Config config;
   config.bindings["PY"].engine = "python";

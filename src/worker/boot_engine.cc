@@ -162,6 +162,7 @@ Result<void> BootEngine(const BootArguments& arguments) {
   manifest.name = arguments.at("--name");
   manifest.language = arguments.at("--language");
   manifest.version = arguments.at("--version");
+  manifest.extends = arguments.at("--extends");
   manifest.has_rootfs = !arguments.at("--rootfs").empty();
   if (manifest.has_rootfs) {
     DORMOUSE_ASSIGN(const std::string packed, wasi::PackRootfs(arguments.at("--rootfs")));

@@ -5,7 +5,7 @@
 namespace dormouse::worker {
 
 // `dormouse boot-engine --module engine.so --memory memory.img --name N --language L --version V --output DIR
-// [--rootfs DIR] [--warm-up FILE]…`; argv[1] is "boot-engine". A warm-up file is a cell that is run in a clone of the booted
+// [--extends NAME] [--rootfs DIR] [--warm-up FILE]…`; argv[1] is "boot-engine". A warm-up file is a cell that is run in a clone of the booted
 // engine, only to learn which pages small runs write to. Prints what is wrong to standard error and returns 1.
 int BootMain(int argc, char** argv);
 

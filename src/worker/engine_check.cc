@@ -57,6 +57,7 @@ Result<std::uint64_t> SizeOfFile(const fs::path& file, std::uint64_t most) {
 Result<void> CheckManifest(const EngineManifest& manifest) {
   DORMOUSE_TRY(CheckWord("name", manifest.name));
   DORMOUSE_TRY(CheckWord("language", manifest.language));
+  if (!manifest.extends.empty()) DORMOUSE_TRY(CheckWord("extends", manifest.extends));
   if (manifest.version.empty() || manifest.version.size() > kMaxVersionBytes) {
     return Wrong("engine.json: version must have 1 to 64 characters");
   }

@@ -4,7 +4,7 @@
 import pytest
 
 from quick.client import ApiError, Client, Json
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import INSTALLED_LANGUAGES, needs
 from quick.workspace_runs import RUNS, create, events, finish, output, refused
 
 
@@ -195,12 +195,7 @@ def test_bad_requests(client: Client, fields: Json, code: str) -> None:
     assert refused(lambda: client.post(RUNS, fields))[1] == code
 
 
-needs_perl = pytest.mark.skipif("perl" not in INSTALLED_LANGUAGES, reason="no Perl engine")
-needs_ruby = pytest.mark.skipif("ruby" not in INSTALLED_LANGUAGES, reason="no Ruby engine")
-needs_lua = pytest.mark.skipif("lua" not in INSTALLED_LANGUAGES, reason="no Lua engine")
-
-
-@needs_perl
+@needs("perl")
 def test_perl_programs_see_what_a_process_would_see(client: Client) -> None:
     run = finish(
         client,
@@ -226,7 +221,7 @@ def test_perl_programs_see_what_a_process_would_see(client: Client) -> None:
     assert "isn't numeric in addition (+) at warns.pl line 1." in output(client, run["id"], "stderr")
 
 
-@needs_perl
+@needs("perl")
 @pytest.mark.parametrize(
     ("command", "exit_code", "error"),
     [
@@ -246,13 +241,13 @@ def test_exit_codes_of_perl(client: Client, command: str, exit_code: int, error:
     assert error or text == ""
 
 
-@needs_perl
+@needs("perl")
 def test_a_perl_program_can_be_stopped(client: Client) -> None:
     run = finish(client, "perl -e '1 while 1'", {"a": ""}, timeoutMs=500)
     assert (run["status"], run["failureReason"]) == ("failed", "timeout")
 
 
-@needs_ruby
+@needs("ruby")
 def test_ruby_programs_see_what_a_process_would_see(client: Client) -> None:
     run = finish(
         client,
@@ -278,7 +273,7 @@ def test_ruby_programs_see_what_a_process_would_see(client: Client) -> None:
     assert run["exitCode"] == 0
 
 
-@needs_ruby
+@needs("ruby")
 @pytest.mark.parametrize(
     ("command", "exit_code", "error"),
     [
@@ -295,7 +290,7 @@ def test_exit_codes_of_ruby(client: Client, command: str, exit_code: int, error:
     assert run["exitCode"] == exit_code and error in text and "cell-" not in text, text
 
 
-@needs_lua
+@needs("lua")
 def test_lua_programs_see_what_a_process_would_see(client: Client) -> None:
     run = finish(
         client,
@@ -314,7 +309,7 @@ def test_lua_programs_see_what_a_process_would_see(client: Client) -> None:
     assert run["exitCode"] == 0
 
 
-@needs_lua
+@needs("lua")
 @pytest.mark.parametrize(
     ("command", "exit_code", "error"),
     [
@@ -337,7 +332,7 @@ def test_exit_codes_of_lua(client: Client, command: str, exit_code: int, error: 
     assert (run["exitCode"], output(client, run["id"], "stderr")) == (exit_code, error)
 
 
-@needs_lua
+@needs("lua")
 def test_a_lua_program_can_be_stopped(client: Client) -> None:
     run = finish(client, "lua -e 'while true do pcall(function() while true do end end) end'", {"a": ""}, timeoutMs=500)
     assert (run["status"], run["failureReason"]) == ("failed", "timeout")

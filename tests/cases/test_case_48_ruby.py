@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases 48 and 50, Ruby: who writes where, randomness, environment, what results are made of, and limits."""
 
-import pytest
-
 from conftest import Between
 from quick.client import Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import needs
 
-pytestmark = pytest.mark.skipif(
-    "ruby" not in INSTALLED_LANGUAGES, reason="no engine for it is built: scripts/engines ruby"
-)
+pytestmark = needs("ruby")
 
 RANDOM = "[rand(10**9), Random.new_seed, Random.new.rand, SecureRandom.hex(4)]"
 

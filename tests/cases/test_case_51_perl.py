@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Case 51, Perl: randomness, environment, directory, and what results and displays are made of."""
 
-import pytest
-
 from quick.client import Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import needs
 
-pytestmark = pytest.mark.skipif(
-    "perl" not in INSTALLED_LANGUAGES, reason="no engine for it is built: scripts/engines perl"
-)
+pytestmark = needs("perl")
 
 RANDOM = "int rand 1e9"
 

@@ -6,16 +6,14 @@ import pytest
 
 from conftest import Between
 from quick.client import Context, Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import by_language
 from quick.sse import Event
 
 LANGUAGES = ["python", "javascript", "typescript", "perl", "ruby", "lua"]
 
 
-@pytest.fixture(params=LANGUAGES)
+@pytest.fixture(params=by_language(LANGUAGES))
 def context(request: pytest.FixtureRequest, sandbox: Sandbox) -> Context:
-    if request.param not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {request.param}")
     return sandbox.context(request.param)
 
 
@@ -105,10 +103,8 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("language", RESULTS)
+@pytest.mark.parametrize("language", by_language(RESULTS))
 def test_case_25_the_result(sandbox: Sandbox, between: Between, language: str) -> None:
-    if language not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {language}")
     context = sandbox.context(language)
     for code, expected in RESULTS[language]:
         assert context.value(code) == expected, code
@@ -165,10 +161,8 @@ RAISE = {
 }
 
 
-@pytest.mark.parametrize("language", RAISE)
+@pytest.mark.parametrize("language", by_language(RAISE))
 def test_case_29_lines_of_errors(sandbox: Sandbox, between: Between, language: str) -> None:
-    if language not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {language}")
     context = sandbox.context(language)
     define, call, place = RAISE[language]
     context.run(define).ok()

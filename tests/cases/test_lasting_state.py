@@ -10,7 +10,7 @@ import pytest
 
 from conftest import NewServer
 from quick.client import Context, Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import needs
 
 EVICTIONS = int(os.environ.get("DORMOUSE_EVICTIONS", "8"))
 RESTARTS = int(os.environ.get("DORMOUSE_RESTARTS", "2"))
@@ -130,15 +130,7 @@ def look(context: Context, house: House, time: int) -> None:
 @pytest.mark.parametrize(
     ("language", "house"),
     [
-        pytest.param(
-            language,
-            house,
-            id=language,
-            marks=pytest.mark.skipif(
-                language not in INSTALLED_LANGUAGES,
-                reason=f"no engine for it is built: scripts/engines {language}",
-            ),
-        )
+        pytest.param(language, house, id=language, marks=needs(language))
         for house in HOUSES
         for language in (
             (house.language, "typescript") if house.language == "javascript" else (house.language,)

@@ -9,7 +9,7 @@ import pytest
 from conftest import NewServer
 from quick.cells import CellFile, check, parse
 from quick.client import Client, Context, Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import needs
 
 FILES = [parse(path) for path in sorted(Path(__file__).parent.glob("*/*.cell"))]
 
@@ -20,10 +20,7 @@ def cases(*modes: str) -> list[Any]:
             file,
             mode,
             id=f"{file.language}/{file.path.stem}-{mode}",
-            marks=pytest.mark.skipif(
-                file.language not in INSTALLED_LANGUAGES,
-                reason=f"no engine for it is built: scripts/engines {file.language}",
-            ),
+            marks=needs(file.language),
         )
         for file in FILES
         for mode in modes

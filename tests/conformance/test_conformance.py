@@ -9,7 +9,7 @@ from cells.test_cells import step
 from conformance.table import LANGUAGES, PAGE, ROWS, Row, cell_file, table
 from quick.cells import CellFile, check, parse
 from quick.client import Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import needs
 
 
 def cases() -> list[Any]:
@@ -19,10 +19,7 @@ def cases() -> list[Any]:
             language,
             mode,
             id=f"{language}/{row.name}-{mode}",
-            marks=pytest.mark.skipif(
-                language not in INSTALLED_LANGUAGES,
-                reason=f"no engine for it is built: scripts/engines {language}",
-            ),
+            marks=needs(language),
         )
         for row in ROWS
         for language in LANGUAGES

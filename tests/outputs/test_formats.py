@@ -7,7 +7,7 @@ import pytest
 
 from outputs.table import BYTES, FORMATS, LANGUAGES, PAGE, TEXTS, Format, code_language, display, table
 from quick.client import Client, Json, Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import needs
 
 PRINT = {
     "python": "print('{}')",
@@ -25,10 +25,7 @@ def cases() -> list[Any]:
             language,
             policy,
             id=f"{row.name}-{language}-{policy}",
-            marks=pytest.mark.skipif(
-                language not in INSTALLED_LANGUAGES,
-                reason=f"no engine for it is built: scripts/engines {language}",
-            ),
+            marks=needs(language),
         )
         for row in FORMATS
         for language in LANGUAGES

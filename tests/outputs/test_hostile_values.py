@@ -6,7 +6,7 @@ import pytest
 
 from conftest import Between
 from quick.client import Context, Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import by_language
 
 PYTHON = {
     "raising repr": "class C:\n    def __repr__(self): raise RuntimeError('no')\nC()",
@@ -151,11 +151,9 @@ SETS = {"lua": LUA, "python": PYTHON, "javascript": JAVASCRIPT, "typescript": JA
 
 @pytest.mark.parametrize(
     ("language", "name"),
-    [(language, name) for language, values in SETS.items() for name in values],
+    by_language((language, name) for language, values in SETS.items() for name in values),
 )
 def test_a_value_that_is_hard_to_show(sandbox: Sandbox, language: str, name: str) -> None:
-    if language not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {language}")
     context = sandbox.context(language)
     run = context.run(SETS[language][name], timeoutMs=60_000)
     # Where showing a value is an error, it is the code's: it has a name, and the state is kept.
@@ -167,10 +165,8 @@ def test_a_value_that_is_hard_to_show(sandbox: Sandbox, language: str, name: str
     assert context.value("1 + 1") == "2"
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "perl", "ruby"])
+@pytest.mark.parametrize("language", by_language(["python", "javascript", "perl", "ruby"]))
 def test_a_method_without_end_is_stopped_at_the_deadline(sandbox: Sandbox, between: Between, language: str) -> None:
-    if language not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {language}")
     code = {
         "python": "class C:\n    def __repr__(self):\n        while True: pass\nC()",
         "javascript": "({ [Symbol.for('nodejs.util.inspect.custom')]() { for (;;); } })",

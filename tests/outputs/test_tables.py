@@ -5,7 +5,7 @@ import pytest
 
 from conftest import Between
 from quick.client import Context, Run, Sandbox
-from quick.server import INSTALLED_LANGUAGES
+from quick.engines import by_language
 
 LANGUAGES = ["python", "javascript", "typescript", "perl", "ruby", "lua"]
 RECORDS = {
@@ -33,10 +33,8 @@ for table in (RECORDS, MANY, SHOW):
     table["typescript"] = table["javascript"]
 
 
-@pytest.fixture(params=LANGUAGES)
+@pytest.fixture(params=by_language(LANGUAGES))
 def context(request: pytest.FixtureRequest, sandbox: Sandbox) -> Context:
-    if request.param not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {request.param}")
     return sandbox.context(request.param)
 
 
@@ -90,47 +88,47 @@ def test_a_long_table_says_what_is_missing(context: Context) -> None:
 
 @pytest.mark.parametrize(
     ("language", "code"),
-    [
-        ("python", "[{'a': 1}, {'b': 1}]"),
-        ("python", "[{'a': [1]}, {'a': [2]}]"),
-        ("python", "[{1: 2}]"),
-        ("python", "[{}]"),
-        ("python", "[]"),
-        ("javascript", "[{ a: 1 }, { b: 1 }]"),
-        ("javascript", "[{ get a() { throw 1 } }]"),
-        ("javascript", "[{ a: {} }]"),
-        ("javascript", "[new Proxy({ a: 1 }, { ownKeys() { throw 1 } })]"),
-        ("perl", "[{a => 1}, {b => 1}]"),
-        ("perl", "[{a => []}]"),
-        ("ruby", "[{a: 1}, {b: 1}]"),
-        ("ruby", "[{a: [1]}]"),
-        ("lua", "{{a = 1}, {b = 1}}"),
-        ("lua", "{{a = {1}}}"),
-        ("lua", "{setmetatable({a = 1}, {__index = error})}"),
-    ],
+    by_language(
+        [
+            ("python", "[{'a': 1}, {'b': 1}]"),
+            ("python", "[{'a': [1]}, {'a': [2]}]"),
+            ("python", "[{1: 2}]"),
+            ("python", "[{}]"),
+            ("python", "[]"),
+            ("javascript", "[{ a: 1 }, { b: 1 }]"),
+            ("javascript", "[{ get a() { throw 1 } }]"),
+            ("javascript", "[{ a: {} }]"),
+            ("javascript", "[new Proxy({ a: 1 }, { ownKeys() { throw 1 } })]"),
+            ("perl", "[{a => 1}, {b => 1}]"),
+            ("perl", "[{a => []}]"),
+            ("ruby", "[{a: 1}, {b: 1}]"),
+            ("ruby", "[{a: [1]}]"),
+            ("lua", "{{a = 1}, {b = 1}}"),
+            ("lua", "{{a = {1}}}"),
+            ("lua", "{setmetatable({a = 1}, {__index = error})}"),
+        ]
+    ),
 )
 def test_what_is_no_table(sandbox: Sandbox, language: str, code: str) -> None:
-    if language not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {language}")
     assert "data" not in formats(sandbox.context(language).run(code).ok())
 
 
 @pytest.mark.parametrize(
     ("language", "code"),
-    [
-        ("python", "class F:\n    columns = ['a']\n    def to_dict(self, orient='dict'): return {'a': [1, float('nan')]}\nF()"),
-        ("python", "import collections; P = collections.namedtuple('P', 'a'); [P(1), P(float('inf'))]"),
-        ("python", "import dataclasses\n@dataclasses.dataclass\nclass D:\n    a: float\n[D(1), D(float('nan'))]"),
-        ("python", "import sqlite3\nc = sqlite3.connect(':memory:'); c.row_factory = sqlite3.Row\nc.execute('values (1), (null)').fetchall()"),
-        ("javascript", "({ columns: ['a'], toRecords() { return [{ a: 1 }, { a: NaN }] } })"),
-        ("perl", "package F { sub new { bless {} } sub columns { 'a' } sub rows { [1], [9**9**9] } } F->new"),
-        ("ruby", "S = Struct.new(:a)\n[S.new(1), S.new(Float::NAN)]"),
-        ("ruby", "class F; def columns = [:a]; def to_h = {a: [1, Float::INFINITY]}; end\nF.new"),
-    ],
+    by_language(
+        [
+            ("python", "class F:\n    columns = ['a']\n    def to_dict(self, orient='dict'): return {'a': [1, float('nan')]}\nF()"),
+            ("python", "import collections; P = collections.namedtuple('P', 'a'); [P(1), P(float('inf'))]"),
+            ("python", "import dataclasses\n@dataclasses.dataclass\nclass D:\n    a: float\n[D(1), D(float('nan'))]"),
+            ("python", "import sqlite3\nc = sqlite3.connect(':memory:'); c.row_factory = sqlite3.Row\nc.execute('values (1), (null)').fetchall()"),
+            ("javascript", "({ columns: ['a'], toRecords() { return [{ a: 1 }, { a: NaN }] } })"),
+            ("perl", "package F { sub new { bless {} } sub columns { 'a' } sub rows { [1], [9**9**9] } } F->new"),
+            ("ruby", "S = Struct.new(:a)\n[S.new(1), S.new(Float::NAN)]"),
+            ("ruby", "class F; def columns = [:a]; def to_h = {a: [1, Float::INFINITY]}; end\nF.new"),
+        ]
+    ),
 )
 def test_what_else_is_a_table(sandbox: Sandbox, between: Between, language: str, code: str) -> None:
-    if language not in INSTALLED_LANGUAGES:
-        pytest.skip(f"no engine for it is built: scripts/engines {language}")
     context = sandbox.context(language)
     context.run("1").ok()
     between(context)

@@ -15,11 +15,6 @@ BUILD = Path(os.environ.get("DORMOUSE_BUILD", Path(__file__).resolve().parents[2
 DORMOUSE = BUILD / "dormouse"
 ENGINES = Path(os.environ.get("DORMOUSE_ENGINES", BUILD / "engines"))
 
-# Some engines are only built on demand.
-INSTALLED_LANGUAGES = {
-    json.loads(manifest.read_text())["language"] for manifest in ENGINES.glob("*/current/engine.json")
-}
-
 STOP_PATIENCE_S = 30.0
 
 # What a server may take while it handles data that has no bound. Sanitizers keep freed memory for a while.
