@@ -1,127 +1,194 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a package's own tests inside an engine, one test module in one context:
+"""Runs the data packages' own tests inside their engine, each test module in a context of its own:
 
-    cd tests && PYTHON packages/own_tests.py SOURCE [--binding PYTHON_DATA] [--report FILE] [MODULE…]
+    cd tests && PYTHON -m packages.own_tests RESULTS [--page] [--node GUEST] [NAME | NAME/MODULE …]
 
-SOURCE is the unpacked source distribution's package folder (…/numpy); MODULE names test modules by their path in it,
-`linalg/tests/test_linalg.py`; without any, all are run. The test runner is this environment's own pytest, which is
-put into the workspace. Prints a line for each module, and the failures."""
+RESULTS is a folder: it keeps the sources, what ran (NAME.json), and what it came to. NAME is a package of own.toml, which
+lists its modules; what has a result already is not run again unless it is named. With --page the results go to
+docs/data.md. With --node the tests run under node in GUEST, what guest/python-data/build made, without an engine."""
 
 import argparse
-import importlib.util
 import io
 import json
+import os
+import subprocess
 import sys
-import tempfile
+import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from packages.own_page import write_page
+from quick.server import Server
 
-from quick.client import Sandbox
-from quick.server import CONFIG, Server
-
-RUNNER = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
-SINGLE = ("py.py",)
-LIMIT_S = 600
-
-START = """
-import sys, zipfile
-zipfile.ZipFile("/workspace/tests.zip").extractall("/workspace")
-sys.path.insert(0, "/workspace/runner")
+HERE = Path(__file__).resolve().parent
+GUEST = HERE.parents[1] / "guest" / "python-data"
+RUN_MJS = HERE.parents[1] / "guest" / "python" / "test" / "run.mjs"
+LIMIT_S = 3600
+CONFIG = f"""
+[limits]
+stop_grace_ms = 5000
+max_timeout_ms = {LIMIT_S * 1000}
+[bindings.PYTHON_DATA]
+engine = "python-data-3.13"
+memory_bytes = 2147483648
+max_timeout_ms = {LIMIT_S * 1000}
 """
 
-CELL = """
-import contextlib, io, json, pytest
-
-class Count:
-    def __init__(self):
-        self.counts, self.failures = {}, []
-
-    def pytest_runtest_logreport(self, report):
-        if report.when == "call" or report.outcome != "passed":
-            outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
-            self.counts[outcome] = self.counts.get(outcome, 0) + 1
-            if outcome == "failed":
-                line = str(report.longrepr).strip().splitlines()[-1:]
-                self.failures.append([report.nodeid, *line])
-
-    def pytest_collectreport(self, report):
-        if report.outcome == "failed":
-            self.counts["uncollected"] = 1
-            self.failures.append([report.nodeid, str(report.longrepr)[-300:]])
-
-count = Count()
-arguments = [MODULE, "-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:threadexception",
-             "--tb=line", "-m", "not slow and not network and not single_cpu and not db"]
-shown = io.StringIO()
-with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
-    status = pytest.main(arguments, plugins=[count])
-if status not in (0, 1):
-    count.failures.append([MODULE, shown.getvalue()[-2000:]])
-print("\\n" + json.dumps({"counts": count.counts, "failures": count.failures}))
-"""
+Result = dict[str, Any]
 
 
-def archive(package: Path) -> bytes:
-    """The package's tests and the runner; no file of the package itself."""
+def download(folder: Path) -> None:
+    """Source distributions and wheels, as pinned."""
+    if (folder / ".complete").exists():
+        return
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps"]
+    pip += ["--require-hashes", "-d", str(folder)]
+    sources = ["--no-binary", ":all:", "--no-build-isolation", "-r", str(GUEST / "sources.txt")]
+    subprocess.run([*pip, *sources], check=True, env={**os.environ, "PYTHONPATH": str(GUEST / "fetch")})
+    subprocess.run([*pip, "--only-binary", ":all:", "-r", str(HERE / "runner.txt")], check=True)
+    (folder / ".complete").touch()
+
+
+def archive(name: str, folder: Path) -> bytes:
+    """The package's tests and what runs them; no file of the package itself."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
-        for path in sorted(package.rglob("*")):
-            inside = path.relative_to(package)
-            # Its conftest.py wants `hypothesis`, which is no pure Python: modules that need that are not collected.
-            if path.is_file() and "tests" in inside.parts and inside.name != "conftest.py":
-                target.write(path, f"suite/{inside}")
-        for name in RUNNER:
-            spec = importlib.util.find_spec(name)
-            assert spec is not None and spec.origin is not None, name
-            root = Path(spec.origin).parent
-            for path in sorted(root.rglob("*.py")):
-                target.write(path, f"runner/{name}/{path.relative_to(root)}")
-        for name in SINGLE:
-            target.write(root.parent / name, f"runner/{name}")
+        target.write(HERE / "inside.py", "runner/inside.py")
+        with tarfile.open(next(folder.glob(f"{name}-*.tar.gz"))) as source:
+            for member in source:
+                parts = Path(member.name).parts[1:]
+                wanted = parts[:1] == (name,) and ("tests" in parts or parts[1:] == ("conftest.py",))
+                if wanted and (file := source.extractfile(member) if member.isfile() else None):
+                    target.writestr("/".join(("suite", *parts)), file.read())
+        for wheel in sorted(folder.glob("*.whl")):
+            with zipfile.ZipFile(wheel) as source:
+                for inside in source.namelist():
+                    target.writestr(f"runner/{inside}", source.read(inside))
     return buffer.getvalue()
 
 
-def run_module(sandbox: Sandbox, binding: str, module: str) -> dict[str, object]:
-    context = sandbox.context("python", binding=binding)
-    context.run(START, timeoutMs=LIMIT_S * 1000).ok()
-    code = CELL.replace("MODULE", repr(f"/workspace/suite/{module}"))
-    run = context.run(code, timeoutMs=LIMIT_S * 1000)
-    context.delete()
-    if run.status != "ok":
-        return {"counts": {run.status: 1}, "failures": [[module, run.traceback[-2000:]]]}
-    return dict(json.loads(run.stdout.splitlines()[-1]))
+def code_of(name: str, module: str, more: list[str]) -> str:
+    unpack = "import sys, zipfile; from pathlib import Path\n"
+    unpack += "Path('runner').exists() or zipfile.ZipFile('tests.zip').extractall('.')\n"
+    return f"{unpack}sys.path.insert(0, '/workspace/runner')\nimport inside\ninside.run({name!r}, {module!r}, {more!r})"
+
+
+class Place(Protocol):
+    """Where tests run."""
+
+    def begin(self, content: bytes) -> None:
+        """With the archive of a package."""
+
+    def run(self, code: str) -> tuple[str, str]:
+        """What it printed, and what went wrong if it did not end well."""
+
+    def close(self) -> None: ...
+
+
+class Engine:
+    def __init__(self, folder: Path) -> None:
+        self.server = Server(folder / "data", CONFIG).start()
+        self.server.client.http.timeout = LIMIT_S + 60
+
+    def begin(self, content: bytes) -> None:
+        self.sandbox = self.server.client.sandbox()
+        self.sandbox.client.http.put(
+            f"{self.sandbox.path}/files/content", params={"path": "/workspace/tests.zip"}, content=content
+        ).raise_for_status()
+
+    def run(self, code: str) -> tuple[str, str]:
+        context = self.sandbox.context("python")
+        run = context.run(code, timeoutMs=LIMIT_S * 1000)
+        context.delete()
+        return run.stdout, "" if run.status == "ok" else f"{run.status}: {run.traceback[-1000:]}"
+
+    def close(self) -> None:
+        self.server.close()
+
+
+class Node:
+    def __init__(self, folder: Path, guest: Path) -> None:
+        self.folder = folder
+        (folder / "engine.wasm").symlink_to(guest.resolve() / "engine.wasm")
+        subprocess.run(["cp", "-a", str(guest / "rootfs"), str(folder / "root")], check=True)
+
+    def begin(self, content: bytes) -> None:
+        workspace = self.folder / "root" / "workspace"
+        subprocess.run(["rm", "-rf", str(workspace)], check=True)
+        (self.folder / "root" / "tmp").mkdir(exist_ok=True)
+        workspace.mkdir()
+        zipfile.ZipFile(io.BytesIO(content)).extractall(workspace)
+
+    def run(self, code: str) -> tuple[str, str]:
+        cells = self.folder / "cells.json"
+        cells.write_text(json.dumps([code]))
+        flags = ["--no-warnings", "--stack-size=60000", "--no-liftoff", "--no-turbo-fast-api-calls"]
+        answer = subprocess.run(
+            ["bash", "-c", 'ulimit -s unlimited; exec node "$@"', "bash", *flags, str(RUN_MJS), str(self.folder), str(cells)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        cell = json.loads((answer.stdout.splitlines() or ["{}"])[-1])
+        events = cell.get("events", [])
+        printed = "".join(data for kind, data in events if kind == "stdout")
+        errors = [data for kind, data in events if kind in ("error", "exit")]
+        ended = cell.get("cell") and cell.get("status") == 0
+        return printed, "" if ended and not errors else f"{cell.get('status')} {errors} {answer.stderr[-1000:]}"[:2000]
+
+    def close(self) -> None: ...
+
+
+def run_module(place: Place, name: str, module: str, more: list[str]) -> Result:
+    printed, wrong = place.run(code_of(name, module, more))
+    if wrong:
+        return {"counts": {"failed": 1}, "failures": [["", wrong]]}
+    return dict(json.loads(printed.splitlines()[-1]))
+
+
+def chosen(suites: dict[str, Any], names: list[str]) -> dict[str, list[str]]:
+    """The modules that are named, by package."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        package, _, module = name.partition("/")
+        found.setdefault(package, []).extend([module] if module else suites[package]["modules"])
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("source", type=Path)
-    parser.add_argument("--binding", default="PYTHON_DATA")
-    parser.add_argument("--report", type=Path)
-    parser.add_argument("module", nargs="*")
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--page", action="store_true")
+    parser.add_argument("--node", type=Path)
+    parser.add_argument("--pytest", action="append", default=[], help="an argument for pytest")
+    parser.add_argument("name", nargs="*")
     arguments = parser.parse_args()
-    source = arguments.source
-    modules = arguments.module or sorted(str(path.relative_to(source)) for path in source.rglob("test_*.py"))
-    content = archive(source)
-    report: dict[str, object] = {}
-    with tempfile.TemporaryDirectory() as directory:
-        server = Server(Path(directory) / "data", CONFIG).start()
+    suites = tomllib.loads((HERE / "own.toml").read_text())
+    results: Path = arguments.results
+    results.mkdir(exist_ok=True)
+    download(results)
+    with TemporaryDirectory(dir=results) as directory:
+        place: Place = Node(Path(directory), arguments.node) if arguments.node else Engine(Path(directory))
         try:
-            for module in modules:
-                sandbox = server.client.sandbox()
-                sandbox.client.http.put(
-                    f"{sandbox.path}/files/content", params={"path": "/workspace/tests.zip"}, content=content
-                ).raise_for_status()
-                report[module] = result = run_module(sandbox, arguments.binding, module)
-                print(module, json.dumps(result["counts"]), flush=True)
-                for failure in result["failures"]:  # type: ignore[attr-defined]
-                    print("   ", *failure)
-                sandbox.delete()
+            for name, modules in chosen(suites, arguments.name or list(suites)).items():
+                path = results / f"{name}.json"
+                done: dict[str, Result] = json.loads(path.read_text()) if path.exists() else {}
+                place.begin(archive(name, results))
+                for module in modules:
+                    if module in done and not arguments.name:
+                        continue
+                    done[module] = result = run_module(place, name, module, arguments.pytest)
+                    path.write_text(json.dumps(done, indent=1))
+                    print(name, module, json.dumps(result["counts"]), flush=True)
+                    for failure in result["failures"]:
+                        print("   ", *failure, flush=True)
         finally:
-            server.close()
-    if arguments.report:
-        arguments.report.write_text(json.dumps(report, indent=1))
+            place.close()
+    if arguments.page:
+        write_page(suites, results)
 
 
 if __name__ == "__main__":

@@ -118,7 +118,13 @@ const dormouse = {
 // What the host has beyond WASI; here it is missing.
 for (const name of ["fd_dup", "fd_chmod", "path_chmod", "fd_mode_get", "path_mode_get", "fd_statvfs",
                     "path_statvfs"]) dormouse[name] = () => 52; // ENOSYS
-dormouse.float_flags = () => 0;
+// The flags that the engine raises itself; the CPU's are not to be had.
+let floatFlags = 0;
+dormouse.float_flags = (clear, raise) => {
+  const before = floatFlags;
+  floatFlags = (floatFlags & ~clear) | raise;
+  return before;
+};
 
 instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: imports, dormouse });
 wasi.initialize(instance);

@@ -12,7 +12,7 @@ import re
 
 from dormouse import _svg
 from dormouse._scales import linear_ticks, log_ticks, number_text, time_ms, time_text, time_ticks
-from dormouse._tables import as_table, is_frame, is_mapping, is_sequence
+from dormouse._tables import as_table, is_frame, is_mapping, is_sequence, is_series, plain_cell
 
 MIME = "application/vnd.dormouse.chart.v1+json"
 MOST_POINTS = 20_000
@@ -43,6 +43,7 @@ def _is_number(value):
 
 def _place(value):
     """A value along the x axis: a number or a text."""
+    value = plain_cell(value)
     if isinstance(value, (datetime.datetime, datetime.date)):
         return value.isoformat()
     return _number(value) if _is_number(value) else str(value)
@@ -57,7 +58,7 @@ def _points(values):
     if is_mapping(values):
         pairs = list(values.items())
     else:
-        values = list(values)
+        values = [*map(plain_cell, values)]
         pairs = values if values and all(map(_is_pair, values)) else list(enumerate(values))
     return [(_place(x), _number(y)) for x, y in pairs]
 
@@ -77,6 +78,8 @@ def _from_table(table, x, y):
 
 def _series(data, x, y):
     """[(name, [(x, y), …]), …] of whatever form of data."""
+    if is_series(data):
+        return [("" if data.name is None else str(data.name), _points(data))]
     has_records = is_sequence(data) and len(data) and is_mapping(data[0])
     if x is not None or y is not None or has_records or is_frame(data):
         return _from_table(as_table(data), x, y)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables: values that are rows of equal columns, as text, as HTML and as data.
 
-Records are dicts, named tuples, dataclass instances or sqlite3.Row; a data frame is what has `columns` and `to_dict`.
+Records are dicts, named tuples, dataclass instances or sqlite3.Row; a data frame is what has `columns` and `to_dict`,
+and a series what has `to_frame`. NumPy's scalars and what pandas puts where nothing is are cells like Python's own.
 """
 
 from dormouse._builtins import __builtins__  # isort: skip
@@ -26,7 +27,11 @@ _CELLS = (bool, int, float, str, type(None), decimal.Decimal, *_TIMES)
 
 
 def is_mapping(value):
-    return isinstance(value, dict)
+    return isinstance(value, dict) or is_series(value)
+
+
+def is_series(value):
+    return hasattr(type(value), "to_frame") and hasattr(type(value), "items")
 
 
 def is_sequence(value):
@@ -48,6 +53,16 @@ class Table:
         self.count = count
 
 
+def plain_cell(value):
+    """Python's own form of a value, None for the several that say that there is none."""
+    kind = type(value)
+    if kind in _CELLS or (kind.__module__ or "").partition(".")[0] not in ("numpy", "pandas"):
+        return value
+    if kind.__name__ in ("NaTType", "NAType") or (kind.__name__ == "datetime64" and value != value):
+        return None
+    return value.item() if getattr(value, "shape", None) == () and value.dtype.kind in "biufSU" else value
+
+
 def _record(value):
     """The dict that a record is, or None."""
     kind = type(value)
@@ -66,9 +81,13 @@ def _of_columns(columns, limit):
     names = [str(name) for name in columns]
     count = max(map(len, columns.values()), default=0)
     few = min(count, max(limit // max(len(names), 1), 1))
-    lists = [list(column.values() if isinstance(column, dict) else column)[:few] for column in columns.values()]
+    lists = [[*map(plain_cell, _cells(column)[:few])] for column in columns.values()]
     rows = [[column[i] if i < len(column) else None for column in lists] for i in range(few)]
     return Table(names, rows, count)
+
+
+def _cells(column):
+    return list(column.values() if isinstance(column, dict) else column)
 
 
 def find_table(value):
@@ -102,6 +121,8 @@ def is_frame(value):
 
 def frame_table(value, limit=FEW_CELLS):
     """The table of a data frame."""
+    if all(hasattr(type(value), name) for name in ("index", "head", "itertuples")):
+        return call_user(_of_pandas, value, limit)
     try:
         answer = call_user(value.to_dict, "list")
     except TypeError:
@@ -111,6 +132,49 @@ def frame_table(value, limit=FEW_CELLS):
     if not isinstance(answer, dict) or not all(hasattr(type(column), "__len__") for column in answer.values()):
         raise TypeError("to_dict() gave no columns")
     return _of_columns(answer, limit)
+
+
+def _of_pandas(value, limit):
+    """With the frame's index as columns, unless that only counts the rows."""
+    head = value.head(max(limit // max(len(value.columns), 1), 1))
+    levels = list(head.index.names)
+    counts = levels == [None] and str(head.index.dtype) == "int64" and list(head.index) == [*range(len(head))]
+    names = [_flat_name(name) for name in value.columns]
+    columns = [[*map(plain_cell, column)] for column in zip(*head.itertuples(index=False, name=None))]
+    columns = columns or [[] for _ in names]
+    if not counts:
+        keys = [[*map(plain_cell, head.index.get_level_values(i))] for i in range(len(levels))]
+        columns = keys + columns
+        unnamed = "index" if len(levels) == 1 else "level_{}"
+        names = [unnamed.format(i) if name is None else _flat_name(name) for i, name in enumerate(levels)] + names
+    columns = [_without_nan(column) for column in columns]
+    rows = [list(row) for row in zip(*columns)] if columns else [[] for _ in range(len(head))]
+    return Table(_distinct(names), rows, len(value))
+
+
+def _flat_name(name):
+    return "_".join([str(part) for part in name if part != ""]) if isinstance(name, tuple) else str(name)
+
+
+def _distinct(names):
+    """Equal names are numbered, as in columns that pandas reads."""
+    used = set(names)
+    found = set()
+    for i, name in enumerate(names):
+        number = 1
+        while name in found or (number > 1 and name in used):
+            name = f"{names[i]}.{number}"
+            number += 1
+        found.add(name)
+        names[i] = name
+    return names
+
+
+def _without_nan(column):
+    """NaN among texts says that there is none."""
+    if not any(type(cell) is str for cell in column):
+        return column
+    return [None if type(cell) is float and cell != cell else cell for cell in column]
 
 
 def _of_records(values, limit):
@@ -123,16 +187,18 @@ def _of_records(values, limit):
         names.update(dict.fromkeys(record))
         records.append(record)
     few = max(limit // max(len(names), 1), 1)
-    rows = [[record.get(name) for name in names] for record in records[:few]]
+    rows = [[plain_cell(record.get(name)) for name in names] for record in records[:few]]
     return Table([str(name) for name in names], rows, len(records))
 
 
 def as_table(value, limit=MOST_CELLS):
     """The table of a value that its owner calls one. Raises TypeError if it cannot be one."""
+    if is_series(value):
+        value = call_user(value.to_frame)
     if is_frame(value):
         return frame_table(value, limit)
     if isinstance(value, dict):
-        if all(is_sequence(column) or isinstance(column, dict) for column in value.values()):
+        if all(is_sequence(column) or is_mapping(column) for column in value.values()):
             return _of_columns(value, limit)
         return _of_records([value], limit)
     if not is_sequence(value):
@@ -141,7 +207,7 @@ def as_table(value, limit=MOST_CELLS):
     if rows and _record(rows[0]) is None and all(is_sequence(row) for row in rows):
         width = max(map(len, rows))
         few = max(limit // max(width, 1), 1)
-        cells = [[*row, *[None] * (width - len(row))] for row in rows[:few]]
+        cells = [[*map(plain_cell, row), *[None] * (width - len(row))] for row in rows[:few]]
         return Table([str(i) for i in range(width)], cells, len(rows))
     return _of_records(rows, limit)
 
