@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--node", type=Path)
     parser.add_argument("--pytest", action="append", default=[], help="an argument for pytest")
     parser.add_argument("name", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     suites = tomllib.loads((HERE / "own.toml").read_text())
     results: Path = arguments.results
     results.mkdir(exist_ok=True)

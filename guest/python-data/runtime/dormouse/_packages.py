@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages of this engine: they are imported before the boot image is taken, and their random numbers never repeat
-themselves in another context that started from the same image."""
+"""The packages of this engine: they are imported before the boot image is taken, their random numbers never repeat
+themselves in another context that started from the same image, and nothing of the day of the image stays."""
 
 import gc
+import io
 import secrets
 import sys
+import time
 
 from dormouse import _random
 
@@ -48,8 +50,33 @@ def _import_numpy():
     _random.more.append(_reseed)
 
 
+def _set_year(year):
+    """By which dateutil tells what century a year of two digits is in."""
+    from dateutil.parser import DEFAULTPARSER
+
+    DEFAULTPARSER.info._year = year
+    DEFAULTPARSER.info._century = year // 100 * 100
+
+
+def _use_pandas():
+    """What most runs do with a frame, so that what it imports then is there."""
+    import pandas
+
+    frame = pandas.read_csv(io.StringIO("a,b,c\n1,x,2024-01-01\n2,,2024-01-02\n"), parse_dates=["c"])
+    frame.groupby("a").agg({"b": "first", "c": "max"})
+    frame.merge(frame, on="a").sort_values("a").describe()
+    repr(frame)
+    frame._repr_html_()
+    frame.to_csv(io.StringIO())
+    frame.to_json()
+    frame.set_index("c")["a"].resample("D").sum().rolling(2).mean()
+
+
 def boot():
     sys.path.append("/usr/lib/python3.13/site-packages")
     _import_numpy()
-    for name in ("numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.ma"):
+    for name in ("numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.ma", "sqlite3", "gzip", "zipfile"):
         __import__(name)
+    _use_pandas()
+    _set_year(2000)
+    _random.more.append(lambda: _set_year(time.localtime().tm_year))
