@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What C++ code calls to throw. There is nothing that could unwind the stack, and libc++ for this target has none of
-// it. The C++ of NumPy throws only when memory is exhausted, in two places that have checked for it before or
+// it. The C++ of NumPy and pandas throws only when memory is exhausted, in two places that have checked for it before or
 // ask for little; the run then ends as a crash of its context, which goes back to where it was.
 #include <stddef.h>
 
