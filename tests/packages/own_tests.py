@@ -71,9 +71,15 @@ def archive(name: str, folder: Path) -> bytes:
 
 
 def code_of(name: str, module: str, more: list[str]) -> str:
-    unpack = "import sys, zipfile; from pathlib import Path\n"
-    unpack += "Path('runner').exists() or zipfile.ZipFile('tests.zip').extractall('.')\n"
-    return f"{unpack}sys.path.insert(0, '/workspace/runner')\nimport inside\ninside.run({name!r}, {module!r}, {more!r})"
+    return f"""
+import sys, zipfile
+from pathlib import Path
+if not Path("/workspace/runner").exists():
+    zipfile.ZipFile("/workspace/tests.zip").extractall("/workspace")
+sys.path.insert(0, "/workspace/runner")
+import inside
+inside.run({name!r}, {module!r}, {more!r})
+"""
 
 
 class Place(Protocol):
