@@ -131,7 +131,7 @@ class Node:
     def run(self, code: str) -> tuple[str, str]:
         cells = self.folder / "cells.json"
         cells.write_text(json.dumps([code]))
-        flags = ["--no-warnings", "--stack-size=60000", "--no-liftoff", "--no-turbo-fast-api-calls"]
+        flags = ["--no-warnings", "--stack-size=60000", "--wasm-lazy-compilation", "--no-turbo-fast-api-calls"]
         answer = subprocess.run(
             ["bash", "-c", 'ulimit -s unlimited; exec node "$@"', "bash", *flags, str(RUN_MJS), str(self.folder), str(cells)],
             capture_output=True,
