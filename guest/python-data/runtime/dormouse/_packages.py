@@ -70,6 +70,8 @@ def _use_pandas():
     frame.to_csv(io.StringIO())
     frame.to_json()
     frame.set_index("c")["a"].resample("D").sum().rolling(2).mean()
+    # pytz looks for its 600 zones when it is asked for the first.
+    frame["c"].dt.tz_localize("Europe/Berlin").dt.tz_convert("UTC")
 
 
 def boot():
