@@ -69,6 +69,9 @@ def test_floating_point_errors_are_noticed(data: Context) -> None:
     assert run.error_name == "FloatingPointError"
     assert data.run("np.array([1., 2.]) / 3.").ok().stderr == ""
     assert "overflow encountered in scalar multiply" in data.run("np.float64(1e308) * 10").stderr
+    assert "overflow encountered in exp" in data.run("np.exp(1e4)").stderr
+    assert "divide by zero encountered in log1p" in data.run("np.log1p([-1.])").stderr
+    assert data.run("np.exp(-700.), np.log1p(-.5), np.exp(np.nan)").ok().stderr == ""
 
 
 def test_contexts_and_forks_draw_different_numbers(sandbox: Sandbox) -> None:

@@ -128,6 +128,8 @@ class Node:
         workspace = self.folder / "root" / "workspace"
         subprocess.run(["rm", "-rf", str(workspace)], check=True)
         (self.folder / "root" / "tmp").mkdir(exist_ok=True)
+        (self.folder / "root" / "dev").mkdir(exist_ok=True)
+        (self.folder / "root" / "dev" / "null").touch()
         workspace.mkdir()
         zipfile.ZipFile(io.BytesIO(content)).extractall(workspace)
 
