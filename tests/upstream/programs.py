@@ -32,6 +32,8 @@ $LOAD_PATH.unshift "/workspace/tool/lib", "/workspace/test/ruby", "/workspace/te
 require "test/unit/testcase"
 require "core_assertions"
 require "envutil"
+# The whole framework, of which this is a part, loads it.
+require "delegate"
 # Files that need it for a few of their tests ask for it as a whole.
 $LOADED_FEATURES << "continuation.rb"
 module Kernel
@@ -69,7 +71,7 @@ ObjectSpace.each_object(Class).select { |c| c < Test::Unit::TestCase && c.name }
     rescue Interrupt
       raise
     rescue Exception => error
-      failed << ["#{group}##{name}", "#{error.class}: #{error.message.to_s.scrub.lines.first.to_s[0, 160]}"]
+      failed << ["#{group}##{name}", "#{error.class}: #{error.message.to_s.scrub.split.join(" ")[0, 300]}"]
     end
   end
 end
@@ -155,15 +157,16 @@ class Program:
 
 
 def perl_code(root: Path, name: str) -> str:
-    """The file as it is, without the features with which cells begin, and with the warnings that its first line asks for."""
+    """The file as it is, under its own name, without the features with which cells begin, and with the warnings that its first line asks for."""
     content = (root / name).read_bytes()
-    before = "no feature; "
+    before = f'no feature; BEGIN {{ $0 = "{name}" }} '
     if re.match(rb"#!.*perl.* -\w*w", content):
-        before += "BEGIN { $^W = 1 } use warnings; "
+        before += "BEGIN { $^W = 1 } "
     try:
-        return before + content.decode()
+        return f'{before}\n#line 1 "{name}"\n{content.decode()}'
     except UnicodeDecodeError:
-        return before + content.decode("latin-1")
+        # Cells are UTF-8.
+        return f'{before} do "./{name}" // die $@'
 
 
 def quickjs_code(root: Path, name: str) -> str:

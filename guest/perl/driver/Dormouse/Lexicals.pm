@@ -22,11 +22,13 @@ my $outermost = 0;  # address of %^H of the outermost scope of what is being com
 
 use constant {HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000, HINT_NEW_CONSTANTS => 0x0001F000};
 
-# What a first cell begins with: the features that only add keywords; neither strict nor warnings.
+# What a first cell begins with: what a program begins with, and the features that only add keywords, of those that no
+# module defines as subs of its own (as modules do with `try`). Not `no strict` and `no warnings`: these would count as
+# the cell's own wish, against which `use v5.36` and `$^W` change nothing.
 sub default_pragmas {
   my $default = {};
   CORE::evalbytes(
-      'no strict; no warnings; use feature qw(say state fc current_sub isa evalbytes try); '
+      'BEGIN { $^H = 0x100; ${^WARNING_BITS} = undef } use feature qw(say state fc current_sub isa evalbytes); '
       . 'BEGIN { $default->{hints} = $^H; $default->{warnings} = ${^WARNING_BITS}; $default->{hash} = {%^H} } 1')
       or die $@;
   return $default;
