@@ -20,6 +20,7 @@ use Scalar::Util ();
 
 our $request;   # JSON of the next run, as characters
 our $exit_code; # set while a cell is being left by exit()
+our $at_once;   # whether END blocks are to be left out then
 
 my ($result, $finished, $error);
 
@@ -66,7 +67,7 @@ sub run {
   $request = undef;
   my $restore = prepare($cell);
   return if !$restore;
-  ($result, $finished, $error, $exit_code) = (undef, 0, undef, undef);
+  ($result, $finished, $error, $exit_code, $at_once) = (undef, 0, undef, undef, 0);
   Dormouse::Errors::begin();
   $0 = $cell->{filename};
   Dormouse::Builtins::prepare_open($cell->{code});
@@ -103,14 +104,14 @@ sub attempt {
 }
 
 # Runs the END blocks of the cell and of the text that it evaluated, the last one first; those of modules wait for an end that
-# does not come. A cell that was stopped has none. Whether the exit code counts is as with a program's: see README.md.
+# does not come. A cell that was stopped runs none. Whether the exit code counts is as with a program's: see README.md.
 sub run_end_blocks {
   my ($blocks, @files) = @{Dormouse::Host::end_blocks()};
   my @places = grep {$files[$_] !~ m{/}} 0 .. $#files;
   my @own = map {\$blocks->[$_]} @places;
   splice @$blocks, $_, 1 for reverse @places;
   my $exited = defined $exit_code;
-  return if !@own || !$finished && !$exited && !ref $error && $error =~ /\Ainterrupted/;
+  return if !@own || $at_once || !$finished && !$exited && !ref $error && $error =~ /\Ainterrupted/;
   local $? = $exit_code // ($finished ? 0 : 255);
   for my $block (@own) {
     $exit_code = undef;

@@ -9,8 +9,10 @@ use Symbol ();
 
 our $seeded = 0;  # whether user code chose the seed of rand
 
+# Called by POSIX::_exit as well, where `at_once` is true: then no END block runs.
 sub leave {
-  my ($code) = @_;
+  my ($code, $at_once) = @_;
+  $Dormouse::at_once = $at_once;
   $Dormouse::exit_code = $code & 0xFF;
   no warnings 'exiting';
   last DORMOUSE_CELL;

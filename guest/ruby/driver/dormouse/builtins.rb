@@ -7,14 +7,13 @@ module Dormouse
 
   # Replacements of methods that need what is not here, or that must know of cells.
   module Builtins
-    # Methods that are not possible, by what they need.
+    # Methods that are not possible, by what they need. `Process.fork` and `Process.daemon` are Ruby's own, which say the same
+    # and for which `respond_to?` is false: programs ask that before they go another way.
     PROCESSES = {Kernel => %i[fork spawn system exec `], Process => %i[spawn exec wait wait2 waitall waitpid waitpid2 detach],
                  IO => %i[popen pipe]}.freeze
-    # Those for which programs ask (`Process.respond_to?(:fork)`) before they go another way.
-    ABSENT = %i[fork daemon].freeze
     # Which replacements are also called as `Kernel.sleep` and the like.
     SINGLETONS = {Kernel => %i[srand sleep exit! at_exit], Process => %i[exit!], Random => %i[srand]}.freeze
-    private_constant :PROCESSES, :ABSENT, :SINGLETONS
+    private_constant :PROCESSES, :SINGLETONS
     @exit_blocks = []
 
     class << self
@@ -44,11 +43,6 @@ module Dormouse
         @seeded
       end
 
-      def refuse(name, frames)
-        what = name == :` ? "running a command in backticks" : name
-        raise NotImplementedError, "#{what} is not possible: there are no processes here", frames
-      end
-
       def install
         refuse_processes
         refuse_threads
@@ -67,12 +61,10 @@ module Dormouse
       end
 
       def refuse_processes
-        missing = ->(name, *, **, &_) { ABSENT.include?(name) ? Builtins.refuse(name, caller(1)) : super(name) }
-        ABSENT.each { |name| Process.singleton_class.undef_method(name) }
-        Process.define_singleton_method(:method_missing, &missing)
         PROCESSES.each do |owner, names|
           names.each do |name|
-            refusal = ->(*, **, &_) { Builtins.refuse(name, caller(1)) }
+            text = "#{name == :` ? "running a command in backticks" : name} is not possible: there are no processes here"
+            refusal = ->(*, **, &_) { raise NotImplementedError, text, caller(1) }
             owner.define_singleton_method(name, &refusal)
             next unless owner == Kernel
             Kernel.define_method(name, &refusal)
