@@ -118,8 +118,18 @@ def read_line(run: Run) -> Outcome:
     return Outcome(failed=[("the whole file", why(run))])
 
 
+def explanations(stderr: str) -> dict[str, str]:
+    """What was got and expected, by the numbers of tests that failed."""
+    found = {}
+    for part in re.split(r"(?m)^# Failed test ", stderr)[1:]:
+        lines = [line.lstrip("# ") for line in part.splitlines()[1:3] if line.startswith("#")]
+        found[part.split(" ", 1)[0]] = ", ".join(lines)[:300]
+    return found
+
+
 def read_tap(run: Run) -> Outcome:
     outcome = Outcome()
+    explained = explanations(run.stderr)
     planned = None
     for line in run.stdout.splitlines():
         plan = re.match(r"1\.\.(\d+)(\s*#\s*skip.*)?", line, re.IGNORECASE)
@@ -133,7 +143,7 @@ def read_tap(run: Run) -> Outcome:
         if re.search(r"#\s*(skip|todo)", point[3], re.IGNORECASE):
             outcome.skipped += 1
         elif point[1]:
-            outcome.failed.append((f"{point[2]} {point[3]}"[:120].strip(), "not ok"))
+            outcome.failed.append((f"{point[2]} {point[3]}"[:120].strip(), explained.get(point[2]) or "not ok"))
         else:
             outcome.passed += 1
     told = outcome.passed + outcome.skipped + len(outcome.failed)
