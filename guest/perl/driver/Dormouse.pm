@@ -83,6 +83,8 @@ sub execute {
   my ($code) = @_;
   my $ended = attempt(sub { local $@ = ''; $result = [&$code()]; $finished = !(ref $@ || length $@); $error = $@ });
   $error = $@ if !$ended;
+  # The block is a loop, too.
+  $error //= qq{Can't "last" or "next" outside a loop block\n} if !$finished && !defined $exit_code;
   return;
 }
 

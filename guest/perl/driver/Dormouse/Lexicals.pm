@@ -19,9 +19,13 @@ our $pragmas;  # {hints, warnings, hash}: in force after the last cell
 our $bare;     # those of the sub that binds variables; cells may have emptied @INC
 my $ending;    # the same of a cell that is being compiled
 my $binder;    # the sub that evaluates $source with everything bound; undef when that has changed
+my ($warnings, $chosen);  # at the outermost level of that, and whether it changed them itself
 my $outermost = 0;  # address of %^H of the outermost scope of what is being compiled
 
-use constant {HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000, HINT_NEW_CONSTANTS => 0x0001F000};
+use constant {
+  HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000, HINT_NEW_CONSTANTS => 0x0001F000,
+  HINT_FEATURES => 0x3C000000, HINT_FIRST_FEATURE => 0x04000000, BUNDLE_535 => 6, BUNDLE_CUSTOM => 15,
+};
 
 # What a first cell begins with: what a program begins with, and the features that only add keywords, of those that no
 # module defines as subs of its own (as modules do with `try`). Not `no strict` and `no warnings`: these would count as
@@ -97,6 +101,7 @@ sub begin {
   $^H{dormouse} = bless [], 'Dormouse::Lexicals::ScopeEnd';
   $outermost = 0 + \%^H;
   note_warnings();
+  $chosen = 0;
   return;
 }
 
@@ -112,11 +117,17 @@ sub Dormouse::Lexicals::ScopeEnd::DESTROY {
 }
 
 # Warnings have been put back by then: they are noted when they change.
-my $warnings;
-
 sub note_warnings {
-  $warnings = ${^WARNING_BITS} if $outermost == 0 + \%^H;
+  ($warnings, $chosen) = (${^WARNING_BITS}, 1) if $outermost == 0 + \%^H;
   return;
+}
+
+# Whether these are the features of `use v5.36` or later, which turns all warnings on and tells nobody.
+sub implies_warnings {
+  my ($set) = @_;
+  my $bundle = ($set->{hints} & HINT_FEATURES) / HINT_FIRST_FEATURE;
+  return $bundle >= BUNDLE_535 if $bundle < BUNDLE_CUSTOM;
+  return exists $set->{hash}{feature_signatures} && !exists $set->{hash}{feature_indirect};
 }
 
 sub watch_warnings {
@@ -154,7 +165,8 @@ sub keep {
     $binder = undef;
   }
   if ($ending) {
-    $ending->{warnings} = $warnings;
+    my $implied = !$chosen && implies_warnings($ending) && !implies_warnings($pragmas);
+    $ending->{warnings} = $implied ? warnings::bits('all') : $warnings;
     $binder = undef if !same($ending, $pragmas);
     $pragmas = $ending;
     $ending = undef;
