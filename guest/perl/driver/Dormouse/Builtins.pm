@@ -51,6 +51,13 @@ sub new_times () {
   return wantarray ? ($seconds, 0, 0, 0) : $seconds;
 }
 
+# The first three take their own number again when they are opened anew, which the interpreter does by a call that does not
+# go with duplicates here; what is closed before is given the lowest number, which is that.
+sub is_standard {
+  my ($handle) = @_;
+  return defined $handle && (fileno $handle // 3) < 3;
+}
+
 # Duplicates of descriptors, which the interpreter was linked without; installed for cells that seem to ask for one.
 sub new_open (*;$*@) {
   my $package = CORE::caller();
@@ -67,8 +74,15 @@ sub new_open (*;$*@) {
       return;
     }
     $source->flush if ref $source;
+    my $holder;
+    if (is_standard($target)) {
+      CORE::open($holder, "$mode&=", $copy) or return;
+      CORE::close($target);
+      $copy = Dormouse::Host::dup($copy);
+    }
     return defined $target ? CORE::open($target, "$mode&=", $copy) : CORE::open($_[0], "$mode&=", $copy);
   }
+  CORE::close($target) if @_ > 1 && is_standard($target);
   return defined $target ? CORE::open($target, $_[1], @_[2 .. $#_]) : CORE::open($_[0], $_[1], @_[2 .. $#_]) if @_ > 2;
   return defined $target ? CORE::open($target, $_[1]) : CORE::open($_[0], $_[1]) if @_ > 1;
   return CORE::open($target);
@@ -102,8 +116,9 @@ sub new_chown (@) {
 sub prepare_open {
   my ($code) = @_;
   if ($code =~ /\bopen\b[^;]*['"]\s*\+?[<>]{1,2}&/) {
-    no warnings 'once';
-    *CORE::GLOBAL::open = \&new_open;
+    # By its name: the glob that was there when this was compiled may have been deleted since.
+    no strict 'refs';
+    *{'CORE::GLOBAL::open'} = \&new_open;
   } elsif (defined &CORE::GLOBAL::open) {
     delete $CORE::GLOBAL::{open};
   }
