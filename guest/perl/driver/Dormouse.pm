@@ -20,6 +20,7 @@ use Scalar::Util ();
 
 our $request;   # JSON of the next run, as characters
 our $exit_code; # set while a cell is being left by exit()
+our $is_program; # set by a cell that runs a whole program: see src/service/perl_launcher.cc
 our $at_once;   # whether END blocks are to be left out then
 
 my ($result, $finished, $error);
@@ -106,10 +107,10 @@ sub attempt {
 }
 
 # Runs the END blocks of the cell and of the text that it evaluated, the last one first; those of modules wait for an end that
-# does not come. A cell that was stopped runs none. Whether the exit code counts is as with a program's: see README.md.
+# only a program comes to. A cell that was stopped runs none. Whether the exit code counts is as with a program's: see README.md.
 sub run_end_blocks {
   my ($blocks, @files) = @{Dormouse::Host::end_blocks()};
-  my @places = grep {$files[$_] !~ m{/}} 0 .. $#files;
+  my @places = grep {$is_program || $files[$_] !~ m{/}} 0 .. $#files;
   my @own = map {\$blocks->[$_]} @places;
   splice @$blocks, $_, 1 for reverse @places;
   my $exited = defined $exit_code;
