@@ -169,7 +169,7 @@ class Program:
 def perl_code(root: Path, name: str) -> str:
     """The file as it is, under its own name, without the features with which cells begin, and with the warnings that its first line asks for."""
     content = (root / name).read_bytes()
-    before = f'no feature; BEGIN {{ $0 = "{name}" }} '
+    before = f'no feature; BEGIN {{ $0 = "{name}"; $Dormouse::is_program = 1 }} '
     if re.match(rb"#!.*perl.* -\w*w", content):
         before += "BEGIN { $^W = 1 } "
     try:
