@@ -7,6 +7,19 @@
 
 #include <string.h>
 
+// The module has no names. These numbers are right for the one whose checksum is in `pins`; README.md says how to find
+// them in another.
+DORMOUSE_USES(f1563)
+DORMOUSE_USES(f2370)
+DORMOUSE_WRAPS(f2353)
+DORMOUSE_WRAPS(f2371)
+#define Croak module_f1563                       // Perl_croak(format, arguments)
+#define FindRelativePath module_f2370            // (path, &prefix, &relative, &size of its buffer), a directory or -1
+#define FileStatus module_f2353                  // fstat(file, status)
+#define OriginalFileStatus original_f2353
+#define PathStatus module_f2371                  // fstatat(directory, path, status, flags)
+#define OriginalPathStatus original_f2371
+
 enum {
   // Addresses of the adapter's words.
   kRequest = 64,    // the buffer of the next request
@@ -17,17 +30,18 @@ enum {
   kScratch = 80,    // results of the module's functions
 };
 
-// Variables of the interpreter that it does not export. They are right for the one module whose checksum is in `pins`;
-// README.md says how to find them in another.
+// Variables of the interpreter that it does not export, of that module too.
 enum {
   kSigPending = 29956560,  // PL_sig_pending: polled between statements and in loops
   kSignalHook = 29764156,  // PL_signalhook: what is called then
+  kEndBlocks = 29990376,   // PL_endav: the END blocks, the last one first
+  kRelativePath = 30056588,  // what the C library gives FindRelativePath; the size of its buffer follows
 };
 
 enum { kSuccess = 0, kFailed = 1, kContextVoid = 0, kEmitError = 2 };
 
 // The functions that the driver calls, by the numbers under which the module knows them.
-enum { kEmit = 1, kPad = 2, kFlush = 3, kArm = 4, kCpuTime = 5, kDup = 6 };
+enum { kEmit = 1, kPad = 2, kFlush = 3, kArm = 4, kCpuTime = 5, kDup = 6, kChmod = 7, kEnds = 8 };
 
 static u32 Word(u32 address) { return DM_AT(u32, address, 0u); }
 static void SetWord(u32 address, u32 value) { DM_AT(u32, address, 0u) = value; }
@@ -74,11 +88,13 @@ static void PushText(u32 array, u32 text, u32 length) {
 enum {
   kSvAny = 0,
   kSvRv = 16,
+  kCvFile = 40,
   kCvPadlist = 44,
   kCvOutside = 48,
   kPadlistArray = 4,
   kPadnamesFill = 0,
   kPadnamesArray = 4,
+  kAvFill = 8,
   kAvArray = 16,
   kPadnameText = 0,
   kPadnameStash = 4,
@@ -125,6 +141,60 @@ static u32 ListPad(u32 closure) {
   return Returned(value);
 }
 
+// ── END blocks
+
+// A reference to the list of them and, for each, the name of the file that it was compiled in; undef if there are none.
+static u32 ListEndBlocks(void) {
+  enum { kMost = 1000, kLongestName = 255 };
+  const u32 array = module_zeroperl_new_array();
+  const u32 blocks = Word(kEndBlocks);
+  if (blocks != 0) {
+    const u32 list = NewHandle(blocks);
+    PushAndFree(array, module_zeroperl_new_ref(list));
+    module_free(list);
+    const u32 first = Word(blocks + kSvRv), count = Word(Body(blocks) + kAvFill) + 1;
+    for (u32 i = 0; i < count && i < kMost; ++i) {
+      const u32 file = Word(Body(Word(first + 4 * i)) + kCvFile);
+      PushText(array, file, file == 0 ? 0 : (u32)strnlen(Bytes(file), kLongestName));
+    }
+  }
+  const u32 value = module_zeroperl_array_to_value(array);
+  module_zeroperl_array_free(array);
+  return Returned(value);
+}
+
+// ── permission bits, which WASI lacks
+
+enum { kStatMode = 24, kFollow = 1, kNoFollow = 1, kModeBits = 07777 };
+
+static void AddMode(u32 status, u32 error) {
+  if (error == 0) SetWord(status + kStatMode, Word(status + kStatMode) | Word(kScratch));
+}
+
+u32 FileStatus(u32 file, u32 status) {
+  const u32 result = OriginalFileStatus(file, status);
+  if (result == 0) AddMode(status, host_dormouse_fd_mode_get(file, kScratch));
+  return result;
+}
+
+u32 PathStatus(u32 directory, u32 path, u32 status, u32 flags) {
+  const u32 result = OriginalPathStatus(directory, path, status, flags);
+  if (result != 0) return result;
+  const u32 follow = (flags & kNoFollow) != 0 ? 0 : kFollow;
+  const u32 length = (u32)strlen(Bytes(path));
+  AddMode(status, host_dormouse_path_mode_get(directory, follow, path, length, kScratch));
+  return result;
+}
+
+// Returns an error number.
+static u32 ChangeMode(u32 path, u32 mode) {
+  enum { kNoSuchFile = 44 };
+  const u32 directory = FindRelativePath(path, kScratch, kRelativePath, kRelativePath + 4);
+  if (directory == UINT32_MAX) return kNoSuchFile;
+  const u32 relative = Word(kRelativePath);
+  return host_dormouse_path_chmod(directory, kFollow, relative, (u32)strlen(Bytes(relative)), mode);
+}
+
 // ── what the driver calls
 
 static u32 ToInt(u32 value) {
@@ -159,6 +229,16 @@ u32 import_env_call_host_function(u32 function, u32 count, u32 arguments) {
       const u32 error = count == 1 ? host_dormouse_fd_dup(ToInt(Word(arguments)), 0, kScratch) : 28;
       return Returned(module_zeroperl_new_int(error == 0 ? Word(kScratch) : 0u - error));
     }
+    case kChmod: {
+      // A path or the number of a descriptor, the mode, and which of both it is.
+      if (count != 3) return 0;
+      const u32 mode = ToInt(Word(arguments + 4)) & kModeBits, is_path = ToInt(Word(arguments + 8));
+      const u32 error = is_path ? ChangeMode(module_zeroperl_to_string(Word(arguments), kScratch), mode)
+                                : host_dormouse_fd_chmod(ToInt(Word(arguments)), mode);
+      return Returned(module_zeroperl_new_int(error));
+    }
+    case kEnds:
+      return ListEndBlocks();
     case kArm:
       if (count == 1) SetWord(kArmed, ToInt(Word(arguments)));
       return 0;
@@ -195,9 +275,6 @@ u32 import_wasi_snapshot_preview1_environ_get(u32 list, u32 buffer) {
 // wind up some of them again by calling everything anew, this function too: nothing in it may depend on how often it
 // is called.
 
-DM_HIDDEN void w_f1563(u32 format, u32 arguments);  // Perl_croak
-#define Croak w_f1563
-
 void dormouse_hook(void) {
   SetWord(kSigPending, 0);
   if (Word(kArmed) != 0) Croak(Word(kStopText), 0);
@@ -226,7 +303,8 @@ u32 dormouse_boot(void) {
     const char* name;
   } kFunctions[] = {{kEmit, "Dormouse::Host::emit"},        {kPad, "Dormouse::Host::pad"},
                     {kFlush, "Dormouse::Host::flush"},      {kArm, "Dormouse::Host::arm"},
-                    {kCpuTime, "Dormouse::Host::cpu_time"}, {kDup, "Dormouse::Host::dup"}};
+                    {kCpuTime, "Dormouse::Host::cpu_time"}, {kDup, "Dormouse::Host::dup"},
+                    {kChmod, "Dormouse::Host::chmod"},      {kEnds, "Dormouse::Host::end_blocks"}};
   static const char kBootCode[] =
       "BEGIN { @INC = qw(/usr/lib/dormouse /usr/share/perl /usr/share/perl/wasm32-wasi) } "
       "require Dormouse; Dormouse::boot()";

@@ -43,6 +43,12 @@ std::string Identifier(std::string_view name) {
   return out;
 }
 
+// What an adapter calls a function: its name, or that of its number if it has none.
+std::string NameOf(const wabt::Module& module, wabt::Index index) {
+  const std::string& name = module.funcs[index]->name;
+  return name.empty() ? Text("f", index) : name.substr(1);  // without the text format's '$'
+}
+
 // Whether adapters get the function, and the module does not import it.
 bool IsAdded(const ModuleContext& context, const HostFunction& wanted) {
   const wabt::Module& module = context.module();
@@ -104,11 +110,8 @@ std::size_t WriteAdapterImports(const ModuleContext& context, std::string& rows,
 
 Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_view adapter) {
   AdapterNames names;
-  std::unordered_map<std::string_view, wabt::Index> functions;
-  for (wabt::Index i = 0; i < module.funcs.size(); ++i) {
-    std::string_view name = module.funcs[i]->name;
-    if (!name.empty()) functions.emplace(name.substr(1), i);  // without the text format's '$'
-  }
+  std::unordered_map<std::string, wabt::Index> functions;
+  for (wabt::Index i = 0; i < module.funcs.size(); ++i) functions.emplace(NameOf(module, i), i);
   while (!adapter.empty()) {
     const std::string_view line = adapter.substr(0, adapter.find('\n'));
     adapter.remove_prefix(std::min(adapter.size(), line.size() + 1));
@@ -120,7 +123,7 @@ Result<AdapterNames> FindAdapterNames(const wabt::Module& module, std::string_vi
     std::string_view name = line.substr(open + 1, line.size() - open - 2);
     const std::string_view number = name.substr(std::min(name.size(), name.find(", ")));
     name.remove_suffix(number.size());
-    const auto found = functions.find(name);
+    const auto found = functions.find(std::string(name));
     if (found == functions.end() || found->second < module.num_func_imports) {
       return Error(ErrorCode::kInvalidRequest,
                    Text("the adapter names ", name, ", which is no function of the module"));
@@ -168,10 +171,10 @@ std::string WriteAdapterHeader(const ModuleContext& context) {
   }
   for (const wabt::Index index : names.used) {
     Append(out, "DM_HIDDEN ", context.Prototype(index), ";\n#define module_",
-           Identifier(module.funcs[index]->name.substr(1)), " ", context.FunctionName(index), "\n");
+           Identifier(NameOf(module, index)), " ", context.FunctionName(index), "\n");
     if (!context.IsWrapped(index)) continue;
     Append(out, "DM_HIDDEN ", context.OriginalPrototype(index), ";\n#define original_",
-           Identifier(module.funcs[index]->name.substr(1)), " original_",
+           Identifier(NameOf(module, index)), " original_",
            context.FunctionName(index), "\n");
   }
   wabt::Index function = 0;

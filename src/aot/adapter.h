@@ -14,8 +14,9 @@
 //                        `void dormouse_hook(void)`; for adapters that define one, if the module
 //                        calls functions of that type
 //
-// with everything but letters and digits in the names replaced by `_`. If the module has a name
-// section, the adapter may also reach what is not exported, by lines of its own:
+// with everything but letters and digits in the names replaced by `_`. The adapter may also reach
+// what is not exported, by lines of its own. NAME is the function's in the name section, or f12 for
+// function 12 if it has none:
 //
 //   DORMOUSE_USES(NAME)      module_NAME is the module's function NAME
 //   DORMOUSE_REPLACES(NAME)  as well, and the adapter defines it in place of the module

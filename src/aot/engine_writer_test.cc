@@ -249,6 +249,16 @@ TEST(EngineWriter, AnAdapterReachesFunctionsByName) {
   EXPECT_EQ(code.find("void w_mark(u32 l0) {"), std::string::npos) << code;
 }
 
+TEST(EngineWriter, AnAdapterReachesFunctionsWithoutNamesByNumber) {
+  const auto files = Write(R"((module (memory 1) (func (param i32)) (func (call 0 (i32.const 1)))))",
+                           {.files = 1, .adapter = "DORMOUSE_USES(f0)\nDORMOUSE_WRAPS(f1)\n"});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  const std::string header = ContentOf(*files, "engine_adapter.h");
+  for (const char* text : {"#define module_f0 w_f0\n", "#define original_f1 original_w_f1\n"}) {
+    EXPECT_NE(header.find(text), std::string::npos) << text << "\n" << header;
+  }
+}
+
 TEST(EngineWriter, AnAdapterTakesCallsWithAConstant) {
   const auto files = Write(kNamed, {.files = 1, .adapter = "DORMOUSE_CONSTANT(set, 1)\n"});
   ASSERT_TRUE(files.ok()) << files.error().message;

@@ -182,6 +182,8 @@ Result<void> InstallWithPip(const fs::path& tree, const PackageRequest& request)
   }
   command.emplace_back("--");
   command.insert(command.end(), request.packages.begin(), request.packages.end());
+  // What pip says to root is about packages of the system.
+  ::setenv("PIP_ROOT_USER_ACTION", "ignore", /*overwrite=*/0);
   DORMOUSE_TRY(RunTool(std::move(command)));
   // Programs for a shell; there is none.
   std::error_code none;

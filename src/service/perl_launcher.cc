@@ -13,7 +13,8 @@ package Dormouse::Program;
 our ($kind, $target, @options);
 )pl";
 
-// Follows the assignments of these three, and of @ARGV.
+// Follows the assignments of these three, and of @ARGV. A program ends, and its modules with it:
+// the driver runs the END blocks of all.
 constexpr std::string_view kPerlLauncher = R"pl(
 our $source = load();
 sub load {
@@ -37,8 +38,6 @@ sub load {
     $before .= 'use feature ":' . ($^V =~ /\Av(5\.\d+)/)[0] . '"; ' if $option eq '-E';
   }
   $^W = 1 if $text =~ /\A#!.*perl\S*\s+-\w*w/;
-  # Cells begin with warnings that are off, not with those that $^W decides about.
-  $before .= 'use warnings; ' if $^W;
   unshift @INC, @libraries, grep { length } split /:/, $ENV{PERL5LIB} // '';
   $0 = $kind eq 'file' ? $target : '-e';
   if ($text =~ /^__(?:DATA|END)__[ \t]*\r?\n(.*)\z/ms) {
@@ -49,6 +48,7 @@ sub load {
   return "${before}package main;\n#line 1 \"$name\"\n$text";
 }
 $@ = '';
+$Dormouse::is_program = 1;
 Dormouse::Cell::run_program();
 if (ref $@ || length $@) {
   print STDERR $@;

@@ -204,14 +204,16 @@ def test_perl_programs_see_what_a_process_would_see(client: Client) -> None:
         {
             "app/main.pl": "#!/usr/bin/perl\nuse strict; use warnings;\nuse Shared; use More;\nmy $kind = 'outer';\n"
             "sub main { print join('|', $0, __FILE__, @ARGV), ' ', Shared::value(), More::value(), ' ', <DATA> }\n"
-            "main() unless caller;\n__END__\ndata\n",
+            "main() unless caller;\nEND { print \"main ends\\n\" }\n__END__\ndata\n",
             "app/more/More.pm": "package More; sub value { defined caller(0) ? 2 : 3 } 1;\n",
             "app/warns.pl": 'my @list = (1); my $x = "a" + 1; print defined $kind ? "leak\\n" : "clean\\n";\n',
-            "lib/Shared.pm": "package Shared; sub value { 9 } 1;\n",
+            "lib/Shared.pm": "package Shared; sub value { 9 } END { print \"shared ends\\n\" } 1;\n",
         },
     )
     assert output(client, run["id"]).splitlines() == [
         "main.pl|main.pl|x|y z|it's 92 data",
+        "main ends",
+        "shared ends",
         "-e a",
         "2",
         "1",
@@ -228,6 +230,7 @@ def test_perl_programs_see_what_a_process_would_see(client: Client) -> None:
         ("perl -e 'exit 3'", 3, ""),
         ("perl -e 'die qq{no\\n}'", 255, "no\n"),
         ("perl -e 'sub f { die \"deep\" } f()'", 255, "deep at -e line 1.\n"),
+        ("perl -e 'END { $? = 4 } exit 3'", 4, ""),
         ("perl -e 'my $x = ('", 255, "syntax error at -e line 1"),
         ("perl -e 'eval { die 1 }; exit(length $@ ? 0 : 1)'", 0, ""),
         ("perl none.pl", 2, 'Can\'t open perl script "none.pl": No such file or directory\n'),

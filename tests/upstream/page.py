@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/languages.md says of the interpreters' own tests: `python -m upstream.page RESULTS`, in tests/, writes it from the results of a run."""
+"""What docs/languages.md says of the interpreters' own tests: `python -m upstream.page RESULTS`, in tests/, writes it from the results of a run;
+what it says of suites that were not run stays."""
 
 import re
 import sys
@@ -55,17 +56,25 @@ def reasons_text(suite: dict[str, Any], results: Results) -> list[str]:
     return lines
 
 
-def section(results_of: dict[str, Results], suites: dict[str, Any]) -> str:
-    lines = ["| suite | files | without a failure | passed | failed | skipped | pass rate |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for language, results in results_of.items():
-        cells = (results.files, results.whole, results.passed, results.failed, results.skipped, results.rate)
-        lines.append(f"| {suites[language]['title']} | {' | '.join(str(cell) for cell in cells)} |")
-    for language, results in results_of.items():
-        reasons = reasons_text(suites[language], results) or ["* none does"]
-        lines += ["", f"**{suites[language]['name']}**: why tests fail", "", *reasons]
-        left_out = "; ".join(f"{what} ({reason})" for what, reason in suites[language]["left_out"])
-        lines += ["", f"Left out: {left_out}."]
-    return "\n".join(lines) + "\n"
+def paragraphs(suite: dict[str, Any], results: Results) -> str:
+    reasons = reasons_text(suite, results) or ["* none does"]
+    left_out = "; ".join(f"{what} ({reason})" for what, reason in suite["left_out"])
+    return "\n".join([f"**{suite['name']}**: why tests fail", "", *reasons, "", f"Left out: {left_out}."])
+
+
+def section(results_of: dict[str, Results], suites: dict[str, Any], old: str) -> str:
+    """What the page says of each suite; of suites without results, what `old` says."""
+    rows = ["| suite | files | without a failure | passed | failed | skipped | pass rate |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    parts = []
+    for language, suite in suites.items():
+        if results := results_of.get(language):
+            cells = (results.files, results.whole, results.passed, results.failed, results.skipped, results.rate)
+            rows.append(f"| {suite['title']} | {' | '.join(str(cell) for cell in cells)} |")
+            parts.append(paragraphs(suite, results))
+        else:
+            rows += [line for line in old.splitlines() if line.startswith(f"| {suite['title']} |")]
+            parts += re.findall(rf"^\*\*{suite['name']}\*\*: why.*?^Left out: [^\n]*", old, re.MULTILINE | re.DOTALL)
+    return "\n\n".join(["\n".join(rows), *parts]) + "\n"
 
 
 def main() -> None:
@@ -73,7 +82,7 @@ def main() -> None:
     results = {
         language: Results(path) for language in suites if (path := Path(sys.argv[1]) / f"{language}.tsv").exists()
     }
-    write_section(PAGE, "upstream", section(results, suites))
+    write_section(PAGE, "upstream", section(results, suites, PAGE.read_text()))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ $LOAD_PATH.unshift "/workspace/tool/lib", "/workspace/test/ruby", "/workspace/te
 require "test/unit/testcase"
 require "core_assertions"
 require "envutil"
+# The whole framework, of which this is a part, loads it.
+require "delegate"
 # Files that need it for a few of their tests ask for it as a whole.
 $LOADED_FEATURES << "continuation.rb"
 module Kernel
@@ -69,7 +71,7 @@ ObjectSpace.each_object(Class).select { |c| c < Test::Unit::TestCase && c.name }
     rescue Interrupt
       raise
     rescue Exception => error
-      failed << ["#{group}##{name}", "#{error.class}: #{error.message.to_s.scrub.lines.first.to_s[0, 160]}"]
+      failed << ["#{group}##{name}", "#{error.class}: #{error.message.to_s.scrub.split.join(" ")[0, 300]}"]
     end
   end
 end
@@ -116,8 +118,18 @@ def read_line(run: Run) -> Outcome:
     return Outcome(failed=[("the whole file", why(run))])
 
 
+def explanations(stderr: str) -> dict[str, str]:
+    """What was got and expected, by the numbers of tests that failed."""
+    found = {}
+    for part in re.split(r"(?m)^# Failed test ", stderr)[1:]:
+        lines = [line.lstrip("# ") for line in part.splitlines()[1:3] if line.startswith("#")]
+        found[part.split(" ", 1)[0]] = ", ".join(lines)[:300]
+    return found
+
+
 def read_tap(run: Run) -> Outcome:
     outcome = Outcome()
+    explained = explanations(run.stderr)
     planned = None
     for line in run.stdout.splitlines():
         plan = re.match(r"1\.\.(\d+)(\s*#\s*skip.*)?", line, re.IGNORECASE)
@@ -131,7 +143,7 @@ def read_tap(run: Run) -> Outcome:
         if re.search(r"#\s*(skip|todo)", point[3], re.IGNORECASE):
             outcome.skipped += 1
         elif point[1]:
-            outcome.failed.append((f"{point[2]} {point[3]}"[:120].strip(), "not ok"))
+            outcome.failed.append((f"{point[2]} {point[3]}"[:120].strip(), explained.get(point[2]) or "not ok"))
         else:
             outcome.passed += 1
     told = outcome.passed + outcome.skipped + len(outcome.failed)
@@ -155,15 +167,16 @@ class Program:
 
 
 def perl_code(root: Path, name: str) -> str:
-    """The file as it is, without the features with which cells begin, and with the warnings that its first line asks for."""
+    """The file as it is, under its own name, without the features with which cells begin, and with the warnings that its first line asks for."""
     content = (root / name).read_bytes()
-    before = "no feature; "
+    before = f'no feature; BEGIN {{ $0 = "{name}"; $Dormouse::is_program = 1 }} '
     if re.match(rb"#!.*perl.* -\w*w", content):
-        before += "BEGIN { $^W = 1 } use warnings; "
+        before += "BEGIN { $^W = 1 } "
     try:
-        return before + content.decode()
+        return f'{before}\n#line 1 "{name}"\n{content.decode()}'
     except UnicodeDecodeError:
-        return before + content.decode("latin-1")
+        # Cells are UTF-8.
+        return f'{before} do "./{name}" // die $@'
 
 
 def quickjs_code(root: Path, name: str) -> str:

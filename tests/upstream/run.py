@@ -27,19 +27,25 @@ PATIENCE_S = 1200.0
 NEEDED = {
     "python": ("Lib/test/*.py", "Lib/test/support/**/*.py", "Lib/test/test_*/**/*.py", "Lib/test/test_json/**/*", "Lib/test/typinganndata/*.py",
                "Lib/test/mathdata/*", "Lib/test/decimaltestdata/*", "Lib/test/tokenizedata/*", "Lib/test/configdata/*", "Lib/test/data/*", "Lib/test/archivetestdata/*"),
-    "perl": ("t/*.pl", "t/lib/**/*", "t/op/*.t", "t/re/*", "t/io/*", "t/uni/*", "t/mro/*", "t/comp/*", "t/cmd/*", "t/base/*"),
+    "perl": ("t/*.pl", "t/TEST", "t/lib/**/*", "t/op/*.t", "t/re/*", "t/io/*", "t/uni/*", "t/mro/*", "t/comp/*", "t/cmd/*", "t/base/*"),
     "ruby": ("tool/lib/**/*.rb", "test/ruby/*.rb", "test/lib/**/*.rb"),
     "javascript": ("tests/*.js", "tests/pass/*.js", "tests/fail/*.js", "tests/early/*.js"),
 }  # fmt: skip
 
 
 # What all tests of Perl load would replace the library's path by one of the source tree, has a `system` of a form that does not compile here, and
-# compares what other processes print: such tests are skipped.
+# compares what other processes print: such comparisons are skipped. A process that there is none of tells a text and a status of its own.
+SKIP = b'_print "ok $test # skip needs another process\n"; $test = $test + 1; '
+# What is tied is not read: tests count how often it is.
+FROM_PROCESS = b'if (!tied(%s) && defined %s && %s =~ /^(?:needs another process|30583)$/) { ' + SKIP + b"return 1 }"
 PERL_CHANGES = (
-    (b"sub set_up_inc {", b"sub set_up_inc { return;"),
+    (b"sub set_up_inc {", b"sub set_up_inc { push @INC, grep { !m{^\\.\\./} } @_; return;"),
     (b"system({ $runperl } 1,", b"system(1,"),
-    (b"sub _fresh_perl {", b'sub _fresh_perl { _print "ok $test # skip needs another process\n"; $test = $test + 1; return 1;'),
-    (b"sub runperl {", b'sub runperl { return "needs another process";'),
+    (b"sub _fresh_perl {", b"sub _fresh_perl { " + SKIP + b"return 1;"),
+    (b"sub runperl {", b'sub runperl { $? = 30583; return "needs another process";'),
+    (b"sub is ($$@) {", b"sub is ($$@) { " + FROM_PROCESS.replace(b"%s", b"$_[0]")),
+    (b"sub like_yn ($$$@) {", b"sub like_yn ($$$@) { " + FROM_PROCESS.replace(b"%s", b"$_[1]")),
+    (b"\tmy $status = $?;\n\t$results =~", b"\tif ($? == 30583) { " + SKIP + b"next PROGRAM }\n\tmy $status = $?;\n\t$results =~"),
 )
 
 

@@ -73,6 +73,8 @@ static int CallUser(lua_State* L, int arguments, int handler) {
   driver.user = true;
   const int status = lua_pcall(L, arguments, LUA_MULTRET, handler);
   driver.user = false;
+  // One that fails would let no later cell begin.
+  lua_sethook(L, NULL, 0, 0);
   return status;
 }
 

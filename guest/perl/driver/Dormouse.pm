@@ -20,6 +20,8 @@ use Scalar::Util ();
 
 our $request;   # JSON of the next run, as characters
 our $exit_code; # set while a cell is being left by exit()
+our $is_program; # set by a cell that runs a whole program: see src/service/perl_launcher.cc
+our $at_once;   # whether END blocks are to be left out then
 
 my ($result, $finished, $error);
 
@@ -66,33 +68,64 @@ sub run {
   $request = undef;
   my $restore = prepare($cell);
   return if !$restore;
-  ($result, $finished, $error, $exit_code) = (undef, 0, undef, undef);
+  ($result, $finished, $error, $exit_code, $at_once) = (undef, 0, undef, undef, 0);
   Dormouse::Errors::begin();
   $0 = $cell->{filename};
   Dormouse::Builtins::prepare_open($cell->{code});
   execute(Dormouse::Lexicals::prepare_cell($cell->{code}, $cell->{filename}));
+  run_end_blocks();
   report($cell);
   ($result, $error, $@) = (undef, undef, '');
   $restore->();
   return;
 }
 
-# A stop dies only while the host is armed, wherever that is. `exit` leaves the labelled block.
 sub execute {
   my ($code) = @_;
-  eval {
+  my $ended = attempt(sub { local $@ = ''; $result = [&$code()]; $finished = !(ref $@ || length $@); $error = $@ });
+  $error = $@ if !$ended;
+  # The block is a loop, too.
+  $error //= qq{Can't "last" or "next" outside a loop block\n} if !$finished && !defined $exit_code;
+  return;
+}
+
+# Runs user code; returns whether it came to its end, else $@ says why. A stop dies only while the host is armed, wherever that
+# is. `exit` leaves the labelled block.
+sub attempt {
+  my ($code) = @_;
+  my $ended = eval {
     DORMOUSE_CELL: {
-      local $@ = '';
       Dormouse::Host::arm(1);
-      $result = [&$code()];
+      $code->();
       Dormouse::Host::arm(0);
-      $finished = !(ref $@ || length $@);
-      $error = $@;
     }
     Dormouse::Host::arm(0);
     1;
-  } or $error = $@;
+  };
   Dormouse::Host::arm(0);
+  return $ended;
+}
+
+# Runs the END blocks of the cell and of the text that it evaluated, the last one first; those of modules wait for an end that
+# only a program comes to. A cell that was stopped runs none. Whether the exit code counts is as with a program's: see README.md.
+sub run_end_blocks {
+  my ($blocks, @files) = @{Dormouse::Host::end_blocks()};
+  my @places = grep {$is_program || $files[$_] !~ m{/}} 0 .. $#files;
+  my @own = map {\$blocks->[$_]} @places;
+  splice @$blocks, $_, 1 for reverse @places;
+  my $exited = defined $exit_code;
+  return if !@own || $at_once || !$finished && !$exited && !ref $error && $error =~ /\Ainterrupted/;
+  local $? = $exit_code // ($finished ? 0 : 255);
+  for my $block (@own) {
+    $exit_code = undef;
+    if (!attempt(sub { local $@ = ''; &$block() })) {
+      ($error, $finished, $exited) = ($@, 0, 0) if $finished || $exited;
+      last;
+    }
+    $? = $exit_code if defined $exit_code;
+  }
+  # Test runners exit with 0 from there: that is a normal end.
+  $exit_code = $exited || $finished && $? != 0 ? $? & 0xFF : undef;
   return;
 }
 

@@ -108,7 +108,7 @@ sub strtol {
 sub strtod {
   my ($text) = @_;
   my ($number) = $text =~ /\A\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)/;
-  my $left = length($text) - ($number // '' eq '' ? 0 : $+[0]);
+  my $left = length($text) - (defined $number ? $+[0] : 0);
   return wantarray ? (($number // 0) + 0, $left) : ($number // 0) + 0;
 }
 sub strstr { return index $_[0], $_[1] }
@@ -141,7 +141,7 @@ sub perror { print STDERR (@_ ? "$_[0]: " : ''), "$!\n"; return }
 sub setlocale { return 'C' }
 sub localeconv { return {decimal_point => '.'} }
 sub uname { return ('Linux', 'dormouse', '0', '0', 'wasm32') }
-sub _exit { exit $_[0] }
+sub _exit { Dormouse::Builtins::leave(int($_[0] // 0), 1) }
 sub abort { die "abort\n" }
 
 my %built_in = map { $_ => 1 } qw(abs atan2 cos exp log sin sqrt exit getc printf sprintf rename time gmtime localtime

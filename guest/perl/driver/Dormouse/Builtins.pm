@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Built-in functions that cannot be what they are elsewhere: exit ends the run and not the interpreter, caller does not
-# see the driver, and there are no processes.
+# see the driver, there are no processes, and modes of files are the host's.
 package Dormouse::Builtins;
 use strict;
 use warnings;
+use Scalar::Util ();
 use Symbol ();
 
 our $seeded = 0;  # whether user code chose the seed of rand
 
+# Called by POSIX::_exit as well, where `at_once` is true: then no END block runs.
 sub leave {
-  my ($code) = @_;
+  my ($code, $at_once) = @_;
+  $Dormouse::at_once = $at_once;
   $Dormouse::exit_code = $code & 0xFF;
   no warnings 'exiting';
   last DORMOUSE_CELL;
@@ -48,8 +51,15 @@ sub new_times () {
   return wantarray ? ($seconds, 0, 0, 0) : $seconds;
 }
 
+# The first three take their own number again when they are opened anew, which the interpreter does by a call that does not
+# go with duplicates here; what is closed before is given the lowest number, which is that.
+sub is_standard {
+  my ($handle) = @_;
+  return defined $handle && (fileno $handle // 3) < 3;
+}
+
 # Duplicates of descriptors, which the interpreter was linked without; installed for cells that seem to ask for one.
-sub new_open (*;$@) {
+sub new_open (*;$*@) {
   my $package = CORE::caller();
   my $target = $_[0];
   $target = Symbol::qualify_to_ref($target, $package) if defined $target && !ref $target && ref \$target ne 'GLOB';
@@ -64,19 +74,51 @@ sub new_open (*;$@) {
       return;
     }
     $source->flush if ref $source;
+    my $holder;
+    if (is_standard($target)) {
+      CORE::open($holder, "$mode&=", $copy) or return;
+      CORE::close($target);
+      $copy = Dormouse::Host::dup($copy);
+    }
     return defined $target ? CORE::open($target, "$mode&=", $copy) : CORE::open($_[0], "$mode&=", $copy);
   }
+  CORE::close($target) if @_ > 1 && is_standard($target);
   return defined $target ? CORE::open($target, $_[1], @_[2 .. $#_]) : CORE::open($_[0], $_[1], @_[2 .. $#_]) if @_ > 2;
   return defined $target ? CORE::open($target, $_[1]) : CORE::open($_[0], $_[1]) if @_ > 1;
   return CORE::open($target);
+}
+
+# Whether what chmod and chown were given is a handle.
+sub is_handle {
+  my ($file) = @_;
+  return ref \$file eq 'GLOB' || ref $file && defined Scalar::Util::reftype($file)
+      && Scalar::Util::reftype($file) =~ /\A(?:GLOB|IO)\z/;
+}
+
+sub new_chmod (@) {
+  my ($mode, @files) = @_;
+  my $done = 0;
+  for my $file (@files) {
+    my $is_path = !is_handle($file);
+    my $error = Dormouse::Host::chmod($is_path ? "$file" : fileno($file) // -1, int($mode // 0), $is_path ? 1 : 0);
+    if ($error) { $! = $error } else { ++$done }
+  }
+  return $done;
+}
+
+# There is one user: files that are there are theirs.
+sub new_chown (@) {
+  my (undef, undef, @files) = @_;
+  return scalar grep { is_handle($_) ? defined fileno $_ : -e $_ } @files;
 }
 
 # Called before a cell is compiled.
 sub prepare_open {
   my ($code) = @_;
   if ($code =~ /\bopen\b[^;]*['"]\s*\+?[<>]{1,2}&/) {
-    no warnings 'once';
-    *CORE::GLOBAL::open = \&new_open;
+    # By its name: the glob that was there when this was compiled may have been deleted since.
+    no strict 'refs';
+    *{'CORE::GLOBAL::open'} = \&new_open;
   } elsif (defined &CORE::GLOBAL::open) {
     delete $CORE::GLOBAL::{open};
   }
@@ -103,6 +145,8 @@ BEGIN {
   *CORE::GLOBAL::waitpid = sub ($$) { refuse('waitpid') };
   *CORE::GLOBAL::kill = sub { refuse('kill', 'signals') };
   *CORE::GLOBAL::times = \&new_times;
+  *CORE::GLOBAL::chmod = \&new_chmod;
+  *CORE::GLOBAL::chown = \&new_chown;
   # Nobody else could hold a lock.
   *CORE::GLOBAL::flock = sub (*$) { return 1 };
   *CORE::GLOBAL::alarm = sub (;$) { refuse('alarm', 'signals') };

@@ -12,30 +12,40 @@ use warnings;
 use feature 'evalbytes';
 
 our $source;     # the cell to be evaluated, bytes
-our %variables;  # name with sigil -> reference
+our %variables;  # name with sigil, characters -> reference
 
 my %packages;  # name with sigil -> the package of an `our` variable
-my $pragmas;   # {hints, warnings, hash}: in force after the last cell
+our $pragmas;  # {hints, warnings, hash}: in force after the last cell
+our $bare;     # those of the sub that binds variables; cells may have emptied @INC
 my $ending;    # the same of a cell that is being compiled
 my $binder;    # the sub that evaluates $source with everything bound; undef when that has changed
+my ($warnings, $chosen);  # at the outermost level of that, and whether it changed them itself
 my $outermost = 0;  # address of %^H of the outermost scope of what is being compiled
 
-use constant {HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000, HINT_NEW_CONSTANTS => 0x0001F000};
+use constant {
+  HINT_LOCALIZE_HH => 0x00020000, HINT_UTF8 => 0x00800000, HINT_NEW_CONSTANTS => 0x0001F000,
+  HINT_FEATURES => 0x3C000000, HINT_FIRST_FEATURE => 0x04000000, BUNDLE_535 => 6, BUNDLE_CUSTOM => 15,
+};
 
-# What a first cell begins with: the features that only add keywords; neither strict nor warnings.
+# What a first cell begins with: what a program begins with, and the features that only add keywords, of those that no
+# module defines as subs of its own (as modules do with `try`). Not `no strict` and `no warnings`: these would count as
+# the cell's own wish, against which `use v5.36` and `$^W` change nothing.
 sub default_pragmas {
-  my $default = {};
-  CORE::evalbytes(
-      'no strict; no warnings; use feature qw(say state fc current_sub isa evalbytes try); '
-      . 'BEGIN { $default->{hints} = $^H; $default->{warnings} = ${^WARNING_BITS}; $default->{hash} = {%^H} } 1')
-      or die $@;
-  return $default;
+  return pragmas_after('BEGIN { $^H = 0x100; ${^WARNING_BITS} = undef } use feature qw(say state fc current_sub isa evalbytes);');
+}
+
+sub pragmas_after {
+  my ($text) = @_;
+  my $set = {};
+  CORE::evalbytes("$text BEGIN { \$set->{hints} = \$^H; \$set->{warnings} = \${^WARNING_BITS}; \$set->{hash} = {%^H} } 1") or die $@;
+  return $set;
 }
 
 sub forget {
   (%variables, %packages) = ();
   $binder = undef;
   $pragmas = default_pragmas();
+  $bare = pragmas_after('no strict; no warnings; use utf8; use feature "refaliasing";');
   return;
 }
 
@@ -46,7 +56,6 @@ sub prepare_cell {
   $code =~ s/\A\xEF\xBB\xBF//;
   open_data($1) if $code =~ /^__(?:DATA|END)__[ \t]*\r?\n(.*)\z/ms;
   $source = 'BEGIN { Dormouse::Lexicals::begin() } my $dormouse_; UNITCHECK { Dormouse::Lexicals::keep(sub {}) } '
-      . ($pragmas->{hints} & HINT_UTF8 ? 'use utf8; ' : '')
       . "package main;\n#line 1 \"$filename\"\n$code";
   return $binder //= make_binder();
 }
@@ -62,14 +71,14 @@ sub open_data {
 sub make_binder {
   # Not an anonymous sub: of a variable that such a one holds, only the first sub in a cell would get hold.
   delete $Dormouse::Cell::{bound};
-  my @lines = ('package Dormouse::Cell; no strict; no warnings; use feature "refaliasing";', 'sub bound {');
+  my @lines = ('package Dormouse::Cell; BEGIN { Dormouse::Lexicals::apply($Dormouse::Lexicals::bare) }', 'sub bound {');
   for my $name (sort keys %variables) {
     push @lines, $name =~ /\A&(.*)/s
         ? "my sub $1; \\&$1 = \$Dormouse::Lexicals::variables{'$name'};"
         : "\\my $name = \$Dormouse::Lexicals::variables{'$name'};";
   }
   push @lines, map {"package $packages{$_}; our $_;"} sort keys %packages;
-  push @lines, 'package Dormouse::Cell;', 'BEGIN { Dormouse::Lexicals::restore() }',
+  push @lines, 'package Dormouse::Cell;', 'BEGIN { Dormouse::Lexicals::apply($Dormouse::Lexicals::pragmas) }',
       'CORE::evalbytes($Dormouse::Lexicals::source) } \\&bound';
   my $text = join "\n", @lines;
   utf8::encode($text);
@@ -78,19 +87,21 @@ sub make_binder {
 
 # ── called while code is compiled
 
-sub restore {
-  $^H = $pragmas->{hints} | HINT_LOCALIZE_HH;
-  ${^WARNING_BITS} = $pragmas->{warnings};
-  %^H = %{$pragmas->{hash}};
+sub apply {
+  my ($set) = @_;
+  $^H = $set->{hints} | HINT_LOCALIZE_HH;
+  ${^WARNING_BITS} = $set->{warnings};
+  %^H = %{$set->{hash}};
   return;
 }
 
 sub begin {
   $ending = undef;
-  $^H |= HINT_LOCALIZE_HH;
+  $^H |= HINT_LOCALIZE_HH | ($pragmas->{hints} & HINT_UTF8);  # evalbytes has dropped the latter
   $^H{dormouse} = bless [], 'Dormouse::Lexicals::ScopeEnd';
   $outermost = 0 + \%^H;
   note_warnings();
+  $chosen = 0;
   return;
 }
 
@@ -106,11 +117,17 @@ sub Dormouse::Lexicals::ScopeEnd::DESTROY {
 }
 
 # Warnings have been put back by then: they are noted when they change.
-my $warnings;
-
 sub note_warnings {
-  $warnings = ${^WARNING_BITS} if $outermost == 0 + \%^H;
+  ($warnings, $chosen) = (${^WARNING_BITS}, 1) if $outermost == 0 + \%^H;
   return;
+}
+
+# Whether these are the features of `use v5.36` or later, which turns all warnings on and tells nobody.
+sub implies_warnings {
+  my ($set) = @_;
+  my $bundle = ($set->{hints} & HINT_FEATURES) / HINT_FIRST_FEATURE;
+  return $bundle >= BUNDLE_535 if $bundle < BUNDLE_CUSTOM;
+  return exists $set->{hash}{feature_signatures} && !exists $set->{hash}{feature_indirect};
 }
 
 sub watch_warnings {
@@ -134,6 +151,7 @@ sub keep {
   $outermost = 0;
   my $pad = Dormouse::Host::pad($closure);
   while (my ($name, $stash, $reference) = splice @$pad, 0, 3) {
+    utf8::decode($name);
     # Parameters without a name are in the pad as a mere sigil.
     next if $name eq '$dormouse_' || $name !~ /\A.\w/s;
     if ($stash) {
@@ -147,7 +165,8 @@ sub keep {
     $binder = undef;
   }
   if ($ending) {
-    $ending->{warnings} = $warnings;
+    my $implied = !$chosen && implies_warnings($ending) && !implies_warnings($pragmas);
+    $ending->{warnings} = $implied ? warnings::bits('all') : $warnings;
     $binder = undef if !same($ending, $pragmas);
     $pragmas = $ending;
     $ending = undef;

@@ -7,8 +7,9 @@ module Dormouse
 
   # Replacements of methods that need what is not here, or that must know of cells.
   module Builtins
-    # Methods that are not possible, by what they need.
-    PROCESSES = {Kernel => %i[fork spawn system exec `], Process => %i[fork spawn exec daemon wait wait2 waitall waitpid waitpid2 detach],
+    # Methods that are not possible, by what they need. `Process.fork` and `Process.daemon` are Ruby's own, which say the same
+    # and for which `respond_to?` is false: programs ask that before they go another way.
+    PROCESSES = {Kernel => %i[fork spawn system exec `], Process => %i[spawn exec wait wait2 waitall waitpid waitpid2 detach],
                  IO => %i[popen pipe]}.freeze
     # Which replacements are also called as `Kernel.sleep` and the like.
     SINGLETONS = {Kernel => %i[srand sleep exit! at_exit], Process => %i[exit!], Random => %i[srand]}.freeze
@@ -114,8 +115,10 @@ module Dormouse
       end
 
       def __dir__
-        from = caller_locations(1, 1).first&.absolute_path
-        from ? File.dirname(from) : "/workspace"
+        from = caller_locations(1, 1).first
+        return File.dirname(from.absolute_path) if from&.absolute_path
+        # Text that was evaluated under the name of a file.
+        from && from.path.include?("/") && !from.path.start_with?("(eval") ? File.dirname(from.path) : "/workspace"
       end
     end
 
