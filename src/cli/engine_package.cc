@@ -64,14 +64,14 @@ Result<void> CopyPackage(const fs::path& package, const fs::path& to) {
 }  // namespace
 
 Result<InstalledEngine> InstallEngine(const fs::path& package, const fs::path& engines,
-                                      MakeCurrent make_current) {
+                                      const fs::path& executable, MakeCurrent make_current) {
   DORMOUSE_ASSIGN(const FileDescriptor lock, LockDirectory(engines));
   // Beside its place to be, so that a rename does the rest.
   DORMOUSE_ASSIGN(const StagingDirectory staging, StagingDirectory::Make(engines));
   DORMOUSE_TRY(CopyPackage(package, staging.path()));
   InstalledEngine installed;
   DORMOUSE_ASSIGN(installed.manifest, worker::CheckEngineFiles(staging.path()));
-  DORMOUSE_TRY(worker::TryEngine(staging.path()));
+  DORMOUSE_TRY(worker::TryEngine(executable, staging.path()));
   const fs::path engine = engines / installed.manifest.name;
   const std::string build = installed.manifest.build_id.substr(0, kBuildDirectoryCharacters);
   installed.directory = engine / build;

@@ -23,10 +23,11 @@ struct InstalledEngine {
 
 enum class MakeCurrent { kYes, kNo };
 
-// Copies `package`, checks and tries the copy, and installs it as `engines`/NAME/BUILD. kCorrupt
-// when it is not what it says. Requires: no threads.
+// Copies `package`, checks the copy and tries it in a process of `executable`, and installs it as
+// `engines`/NAME/BUILD. kCorrupt when it is not what it says. Requires: no threads.
 Result<InstalledEngine> InstallEngine(const std::filesystem::path& package,
                                       const std::filesystem::path& engines,
+                                      const std::filesystem::path& executable,
                                       MakeCurrent make_current);
 
 // Removes a build's directory and returns how many bytes it held.

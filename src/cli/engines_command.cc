@@ -162,7 +162,8 @@ int AddEngineCommand(const CommonArguments& common, const EnginesArguments& argu
   const auto server = ServerOf(*config);
   if (!server.ok()) return ReportError(server.error(), common.json);
   const MakeCurrent wanted = arguments.keep_current ? MakeCurrent::kNo : MakeCurrent::kYes;
-  const auto installed = InstallEngine(arguments.package, config->engines_directory, wanted);
+  const auto installed = InstallEngine(arguments.package, config->engines_directory,
+                                       config->executable, wanted);
   if (!installed.ok()) return ReportError(installed.error(), common.json);
   const EngineManifest& manifest = installed->manifest;
   if (*server) {

@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "worker/boot_engine.h"
+#include "worker/engine_check.h"
 #include "worker/preload_engine.h"
 #include "worker/zygote.h"
 
@@ -47,6 +48,7 @@ std::optional<int> RunInternalCommand(int argc, char** argv) {
   const std::string_view second = argc > 2 ? argv[2] : "";
   if (first == "zygote") return worker::ZygoteMain(argc, argv);
   if (first == "preload-engine") return worker::PreloadMain(argc, argv);
+  if (first == "try-engine") return worker::TryEngineMain(argc, argv);
   if (first == "boot-engine") return Boot(argc, argv);
   // The words before the arguments are one name for them, as with the other spelling.
   if (first == "engines" && second == "boot") return Boot(argc - 1, argv + 1);

@@ -135,16 +135,20 @@ Result<EngineManifest> CheckEngineFiles(const fs::path& directory) {
   return manifest;
 }
 
-Result<void> TryEngine(const fs::path& directory) {
-  std::fflush(stderr);
+int TryEngineMain(int argc, char** argv) {
+  if (argc != 3) return 2;
+  ::alarm(kTrialSeconds);
+  const Result<void> ran = RunEmptyCell(argv[2]);
+  if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message.c_str());
+  return ran.ok() ? 0 : 1;
+}
+
+Result<void> TryEngine(const fs::path& executable, const fs::path& directory) {
   const pid_t child = ::fork();
   if (child < 0) return SystemError("fork", errno);
   if (child == 0) {
-    ::alarm(kTrialSeconds);
-    const Result<void> ran = RunEmptyCell(directory);
-    if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message.c_str());
-    std::fflush(stderr);
-    ::_exit(ran.ok() ? 0 : 1);
+    ::execl(executable.c_str(), executable.c_str(), "try-engine", directory.c_str(), nullptr);
+    ::_exit(127);
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -14,9 +14,13 @@ namespace dormouse::worker {
 // kCorrupt names what is wrong.
 Result<EngineManifest> CheckEngineFiles(const std::filesystem::path& directory);
 
-// Loads the engine in a process of its own, checks its ABI, and runs an empty cell in a clone. Runs
-// code of the engine: only after CheckEngineFiles, and only for packages that are trusted.
-// Requires: no threads. What goes wrong in the engine itself goes to standard error.
-Result<void> TryEngine(const std::filesystem::path& directory);
+// Loads the engine in a process of its own, `EXECUTABLE try-engine DIRECTORY`, checks its ABI, and
+// runs an empty cell. Runs code of the engine: only after CheckEngineFiles, and only for packages
+// that are trusted. What goes wrong in the engine itself goes to standard error.
+Result<void> TryEngine(const std::filesystem::path& executable,
+                       const std::filesystem::path& directory);
+
+// That process; argv[1] is "try-engine". Returns its exit status.
+int TryEngineMain(int argc, char** argv);
 
 }  // namespace dormouse::worker

@@ -12,7 +12,7 @@ import pytest
 from quick.cli import OK, REFUSED, USAGE, Cli, Ended
 from quick.client import Client, Context, Json, Run
 from quick.processes import wait_until
-from quick.server import CONFIG, DORMOUSE, ENGINES, Server
+from quick.server import CONFIG, ENGINES, WORKER, Server
 
 PYTHON = (ENGINES / "python-3.13" / "current").resolve()
 
@@ -48,9 +48,9 @@ def second_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     code = root / "code"
     code.write_text("from_the_second_build = True")
     package = root / "package"
-    command = [DORMOUSE, "preload-engine", "--base", PYTHON, "--code", code, "--key", "x"]
+    command = [WORKER, "preload-engine", "--base", PYTHON, "--code", code, "--key", "x"]
     command += ["--memory-bytes", str(512 << 20), "--output", package]
-    assert os.spawnv(os.P_WAIT, DORMOUSE, [str(word) for word in command]) == 0
+    assert os.spawnv(os.P_WAIT, WORKER, [str(word) for word in command]) == 0
     manifest = json.loads((package / "engine.json").read_text())
     del manifest["preload"]
     (package / "engine.json").write_text(json.dumps(manifest))

@@ -11,7 +11,7 @@ import pytest
 
 from quick.cli import OK, Cli
 from quick.engines import needs
-from quick.server import BUILD, DORMOUSE, ENGINES
+from quick.server import BUILD, ENGINES, WORKER
 
 ROOT = Path(__file__).resolve().parents[2]
 LUA = ROOT / "guest" / "lua"
@@ -46,7 +46,7 @@ def test_the_documented_steps_make_an_engine(tmp_path: Path) -> None:
     step(BUILD / "dormouse-aot", GUEST / "engine.wasm", "--output", code, "--adapter", LUA / "adapter.c")
     step("bash", ROOT / "scripts/lib/compile_engine.sh", code, module)
     warm_up = [word for cell in sorted((LUA / "warm-up/lua").iterdir()) for word in ("--warm-up", cell)]
-    boot = [DORMOUSE, "engines", "boot", "--module", module, "--memory", code / "memory.img"]
+    boot = [WORKER, "engines", "boot", "--module", module, "--memory", code / "memory.img"]
     boot += ["--rootfs", GUEST / "rootfs", "--name", "lua-5.4", "--language", "lua"]
     step(*boot, "--version", installed["version"], "--output", package, *warm_up)
 

@@ -13,6 +13,8 @@ from quick.processes import descendants_of, is_running, wait_until
 
 BUILD = Path(os.environ.get("DORMOUSE_BUILD", Path(__file__).resolve().parents[2] / "build"))
 DORMOUSE = BUILD / "dormouse"
+# What runs guests: another build, where DORMOUSE has a sanitizer.
+WORKER = Path(os.environ.get("DORMOUSE_WORKER_EXECUTABLE", DORMOUSE))
 ENGINES = Path(os.environ.get("DORMOUSE_ENGINES", BUILD / "engines"))
 
 STOP_PATIENCE_S = 30.0
