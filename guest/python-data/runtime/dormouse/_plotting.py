@@ -4,9 +4,26 @@ formulas made, the modules of the usual formats imported."""
 
 import io
 import os
+from contextlib import contextmanager
 
 # Matplotlib asks for this once, and for itself only; a directory of its own in the user's home would be in the way there.
 _CONFIGURATION = "/tmp/matplotlib"
+
+
+@contextmanager
+def _files_in_memory():
+    """No open file outlives the making of the image, but the fonts do: they read from memory."""
+    opened = io.open
+
+    def read(path, *arguments, **options):
+        with opened(path, "rb") as file:
+            return io.BytesIO(file.read())
+
+    io.open = read
+    try:
+        yield
+    finally:
+        io.open = opened
 
 
 def _draw():
@@ -30,4 +47,5 @@ def boot():
 
     del os.environ["MPLCONFIGDIR"]
     PIL.Image.preinit()
-    _draw()
+    with _files_in_memory():
+        _draw()
