@@ -10,20 +10,22 @@ from contextlib import contextmanager
 _CONFIGURATION = "/tmp/matplotlib"
 
 
+class _FontInMemory(io.BytesIO):
+    def __init__(self, path, mode):
+        with io.FileIO(path) as file:
+            super().__init__(file.read())
+        self.name = path
+
+
 @contextmanager
-def _files_in_memory():
-    """No open file outlives the making of the image, but the fonts do: they read from memory."""
-    opened = io.open
-
-    def read(path, *arguments, **options):
-        with opened(path, "rb") as file:
-            return io.BytesIO(file.read())
-
-    io.open = read
+def _fonts_in_memory():
+    """No open file outlives the making of the image, but fonts do, which are opened by io.open alone."""
+    io_open = io.open
+    io.open = _FontInMemory
     try:
         yield
     finally:
-        io.open = opened
+        io.open = io_open
 
 
 def _draw():
@@ -47,5 +49,5 @@ def boot():
 
     del os.environ["MPLCONFIGDIR"]
     PIL.Image.preinit()
-    with _files_in_memory():
+    with _fonts_in_memory():
         _draw()
