@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
-#include <cctype>
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -102,14 +101,6 @@ std::string ReadNodeManifest(const fs::path& file) {
   return text.str();
 }
 
-// As package indexes compare names: case and `-`, `_`, `.` do not count.
-std::string Normal(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-    return c == '-' || c == '.' ? '_' : static_cast<char>(std::tolower(c));
-  });
-  return name;
-}
-
 struct PythonPackage {
   std::string name;
   std::string version;
@@ -121,12 +112,9 @@ std::vector<PythonPackage> PythonPackages(const fs::path& tree) {
   std::vector<PythonPackage> packages;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(tree, none)) {
-    const fs::path& path = entry.path();
-    if (path.extension() != ".dist-info") continue;
-    const std::string stem = path.stem().string();
-    const std::size_t dash = stem.find('-');
-    if (dash == std::string::npos) continue;
-    packages.push_back({stem.substr(0, dash), stem.substr(dash + 1), path / "RECORD"});
+    Distribution found = DistributionOfDirectory(entry.path().filename());
+    if (found.name.empty()) continue;
+    packages.push_back({std::move(found.name), std::move(found.version), entry.path() / "RECORD"});
   }
   return packages;
 }
@@ -134,7 +122,7 @@ std::vector<PythonPackage> PythonPackages(const fs::path& tree) {
 // RECORD lists a package's files, a line each: the path, relative to the tree, up to the first comma.
 Result<void> RemovePythonPackage(const fs::path& tree, const std::string& package) {
   for (const PythonPackage& found : PythonPackages(tree)) {
-    if (Normal(found.name) != Normal(package)) continue;
+    if (NormalName(found.name) != NormalName(package)) continue;
     std::ifstream record(found.record);
     std::error_code none;
     for (std::string line; std::getline(record, line);) {
@@ -180,6 +168,13 @@ Result<void> InstallWithPip(const fs::path& tree, const PackageRequest& request)
   if (!request.from.empty()) {
     command.insert(command.end(), {"--no-index", "--find-links", request.from});
   }
+  const fs::path aside = tree.string() + ".engine";
+  if (!request.of_engine.empty()) {
+    DORMOUSE_TRY(RunTool(CommandForStandIns(aside, request.of_engine)));
+    const StandIns stand_ins = StandInsIn(aside);
+    command.insert(command.end(), {"--find-links", stand_ins.wheels.string(),
+                                   "--constraint", stand_ins.constraints.string()});
+  }
   command.emplace_back("--");
   command.insert(command.end(), request.packages.begin(), request.packages.end());
   // What pip says to root is about packages of the system.
@@ -189,6 +184,10 @@ Result<void> InstallWithPip(const fs::path& tree, const PackageRequest& request)
   std::error_code none;
   fs::remove_all(fresh / "bin", none);
   for (const PythonPackage& package : PythonPackages(fresh)) {
+    if (IsStandIn(package.version)) {
+      fs::remove_all(package.record.parent_path(), none);
+      continue;
+    }
     const auto removed = RemovePythonPackage(tree, package.name);
     if (!removed.ok() && removed.error().code != ErrorCode::kNotFound) return removed.error();
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/engine_distributions.h"
 #include "common/result.h"
 
 namespace dormouse::cli {
@@ -16,6 +17,7 @@ struct PackageRequest {
   std::vector<std::string> packages;  // names, with versions or without, and local files
   std::string from;                   // Python: a directory of wheels, in place of an index; empty: none
   bool build = false;                 // Python: source packages are built, which runs their code here
+  std::vector<Distribution> of_engine;  // Python: what need not be installed
 };
 
 // Installs packages and what they need into `tree`. kInvalidRequest when the tool fails, which has

@@ -142,11 +142,28 @@ bool OffersBuilds(Backend& backend, const std::map<std::string, std::string>& bu
   });
 }
 
-Result<void> ChangeTree(const std::string& language, const fs::path& tree,
-                        const PackagesArguments& arguments) {
+// Of the engine that the language means.
+Result<std::vector<Distribution>> OfEngine(const service::Config& config,
+                                           const std::string& language) {
+  DORMOUSE_ASSIGN(auto engines, scheduler::LoadEngines(config.engines_directory));
+  DORMOUSE_TRY(service::AddPreloads(config, engines));
+  DORMOUSE_ASSIGN(const auto table, service::BindingTable::Make(config, engines));
+  const auto binding = table.ByLanguage(language);
+  if (!binding.ok()) return std::vector<Distribution>();
+  const scheduler::EngineBuild* const engine =
+      service::CurrentBuild(engines, (*binding)->info.engine);
+  if (engine == nullptr) return std::vector<Distribution>();
+  return DistributionsOfEngine(engine->directory);
+}
+
+Result<void> ChangeTree(const service::Config& config, const std::string& language,
+                        const fs::path& tree, const PackagesArguments& arguments) {
   if (arguments.action == PackagesAction::kAdd) {
-    DORMOUSE_TRY(InstallPackages(language, tree,
-                                 {arguments.packages, arguments.from, arguments.build}));
+    PackageRequest request{arguments.packages, arguments.from, arguments.build, {}};
+    if (language == "python") {
+      DORMOUSE_ASSIGN(request.of_engine, OfEngine(config, language));
+    }
+    DORMOUSE_TRY(InstallPackages(language, tree, request));
     return CheckPure(tree);
   }
   for (const std::string& package : arguments.packages) {
@@ -166,7 +183,7 @@ Result<void> Change(const CommonArguments& common, const service::Config& config
                     const std::string& language, const PackagesArguments& arguments) {
   DORMOUSE_ASSIGN(const auto server, ServerOf(config));
   DORMOUSE_ASSIGN(LibraryChange change, LibraryChange::Begin(config.data_directory, language));
-  DORMOUSE_TRY(ChangeTree(language, change.tree(), arguments));
+  DORMOUSE_TRY(ChangeTree(config, language, change.tree(), arguments));
   DORMOUSE_TRY(change.Select());
   const auto builds = MakeImages(config);
   if (!builds.ok()) {

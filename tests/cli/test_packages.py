@@ -16,6 +16,7 @@ import pytest
 
 from quick.cli import OK, REFUSED, USAGE, Cli
 from quick.client import Run
+from quick.engines import needs_data
 from quick.server import CONFIG, Server
 
 # pip comes with the interpreter that runs the tests.
@@ -24,11 +25,10 @@ PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 
 
-def make_wheel(directory: Path, name: str, version: str, files: dict[str, str], needs: str = "") -> Path:
+def make_wheel(directory: Path, name: str, version: str, files: dict[str, str], *needs: str) -> Path:
     info = f"{name}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-    if needs:
-        metadata += f"Requires-Dist: {needs}\n"
+    metadata += "".join(f"Requires-Dist: {need}\n" for need in needs)
     contents = files | {
         f"{info}/METADATA": metadata,
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
@@ -102,6 +102,21 @@ def test_python_packages_with_what_they_need(server: Server, cli: Cli, wheels: P
         body = {"code": code, "contextId": one.id}
         run = server.client.post(f"{sandbox.path}/code/runs", body)["run"]
         assert Run(run).result == value
+
+
+@needs_data
+def test_what_the_engine_has_is_not_fetched(server: Server, cli: Cli, wheels: Path) -> None:
+    make_wheel(wheels, "frames", "1.0", {"frames.py": "import numpy, pandas\n"}, "numpy>=1.20", "pandas<3", "six")
+    added = cli("packages", "add", "--from", str(wheels), "frames")
+    assert added.code == OK, added.err
+    assert names(added.out) == [["frames", "1.0"]]
+    context = server.client.sandbox().context()
+    assert context.value("import frames, six; frames.numpy.__name__ + six.__name__") == "'numpysix'"
+    # Another version cannot be had.
+    make_wheel(wheels, "six", "9.0", {"six.py": "own = True\n"})
+    assert names(cli("packages", "add", "--from", str(wheels), "six").out) == [["frames", "1.0"]]
+    make_wheel(wheels, "newer", "1.0", {"newer.py": ""}, "six>=9")
+    assert cli("packages", "add", "--from", str(wheels), "newer").code == REFUSED
 
 
 def test_another_version_and_removal(server: Server, cli: Cli, wheels: Path) -> None:
