@@ -82,8 +82,8 @@ PROGRAMS = [
     (SALES, "sales.set_index(['city', 'year']).loc[('Rom', 2024), 'sum'].item(), sales.groupby('city').cumsum()['sum'].tolist()", "(2, [1, 3, 3])"),
     (SALES, "pd.concat([sales, sales]).drop_duplicates().shape, sales.melt(id_vars='city').shape, sales.set_index('city').T.shape", "((3, 3), (6, 3), (2, 3))"),
     (GROWN, "grown.groupby('a').mean(numeric_only=True).shape, pd.concat([grown, grown]).shape", "((2, 2), (6, 4))"),
-    (GROWN, "grown.pop('b').tolist(), grown.columns.tolist()", "(['x', 'y', 'z'], ['first', 'a', 'c'])"),
     (GROWN, "grown.pivot_table(index='a', columns='b', values='c').shape", "(2, 3)"),
+    (GROWN, "grown.pop('b').tolist(), grown.columns.tolist()", "(['x', 'y', 'z'], ['first', 'a', 'c'])"),
     (SALES, "sales.to_html(index=False).count('<tr'), sales.describe().loc['mean', 'sum'].item()", "(4, 2.0)"),
 ]  # fmt: skip
 
