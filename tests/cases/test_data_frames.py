@@ -39,6 +39,12 @@ SALES = """
 import pandas as pd
 sales = pd.DataFrame({"city": ["Rom", "Rom", "Oslo"], "year": [2023, 2024, 2024], "sum": [1, 2, 3]})
 """
+GROWN = """
+import pandas as pd
+grown = pd.DataFrame({"a": [1, 1, 2], "b": ["x", "y", "z"]})
+grown["c"] = 1.5
+grown.insert(0, "first", 0)
+"""
 
 # What one run makes, and what expressions say in later ones.
 PROGRAMS = [
@@ -75,6 +81,9 @@ PROGRAMS = [
     (SALES, "sales.pivot_table(index='city', columns='year', values='sum', fill_value=0).values.tolist()", "[[0.0, 3.0], [1.0, 2.0]]"),
     (SALES, "sales.set_index(['city', 'year']).loc[('Rom', 2024), 'sum'].item(), sales.groupby('city').cumsum()['sum'].tolist()", "(2, [1, 3, 3])"),
     (SALES, "pd.concat([sales, sales]).drop_duplicates().shape, sales.melt(id_vars='city').shape, sales.set_index('city').T.shape", "((3, 3), (6, 3), (2, 3))"),
+    (GROWN, "grown.groupby('a').mean(numeric_only=True).shape, pd.concat([grown, grown]).shape", "((2, 2), (6, 4))"),
+    (GROWN, "grown.pivot_table(index='a', columns='b', values='c').shape", "(2, 3)"),
+    (GROWN, "grown.pop('b').tolist(), grown.columns.tolist()", "(['x', 'y', 'z'], ['first', 'a', 'c'])"),
     (SALES, "sales.to_html(index=False).count('<tr'), sales.describe().loc['mean', 'sum'].item()", "(4, 2.0)"),
 ]  # fmt: skip
 
