@@ -4,6 +4,7 @@
 package Dormouse::Builtins;
 use strict;
 use warnings;
+use Cwd ();
 use Scalar::Util ();
 use Symbol ();
 
@@ -49,6 +50,22 @@ sub new_srand (;$) {
 sub new_times () {
   my $seconds = Dormouse::Host::cpu_time();
   return wantarray ? ($seconds, 0, 0, 0) : $seconds;
+}
+
+# The C library keeps the current directory as the text that led there, `/workspace/a/b/..`, which leads nowhere once `b` is gone;
+# its place is where that is in truth.
+sub new_chdir (;$) {
+  no warnings 'uninitialized';
+  if (@_ && $_[0] eq '') {
+    $! = 44;  # no such file
+    return !1;
+  }
+  my $done = @_ ? CORE::chdir($_[0]) : CORE::chdir();
+  return $done if !$done;
+  local $!;
+  my $place = Cwd::realpath(Cwd::getcwd());
+  CORE::chdir($place) if defined $place;
+  return $done;
 }
 
 # The first three take their own number again when they are opened anew, which the interpreter does by a call that does not
@@ -145,6 +162,7 @@ BEGIN {
   *CORE::GLOBAL::waitpid = sub ($$) { refuse('waitpid') };
   *CORE::GLOBAL::kill = sub { refuse('kill', 'signals') };
   *CORE::GLOBAL::times = \&new_times;
+  *CORE::GLOBAL::chdir = \&new_chdir;
   *CORE::GLOBAL::chmod = \&new_chmod;
   *CORE::GLOBAL::chown = \&new_chown;
   # Nobody else could hold a lock.

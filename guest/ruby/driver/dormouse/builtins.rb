@@ -48,6 +48,7 @@ module Dormouse
         refuse_threads
         Kernel.prepend(Replacements)
         SINGLETONS.each { |owner, names| owner.singleton_class.prepend(public_ones(names)) }
+        Dir.singleton_class.prepend(Directories)
         TOPLEVEL_BINDING.receiver.singleton_class.prepend(MainDisplay)
       end
 
@@ -119,6 +120,23 @@ module Dormouse
         return File.dirname(from.absolute_path) if from&.absolute_path
         # Text that was evaluated under the name of a file.
         from && from.path.include?("/") && !from.path.start_with?("(eval") ? File.dirname(from.path) : "/workspace"
+      end
+    end
+
+    # The C library keeps the current directory as the text that led there, `/workspace/a/b/..`, which leads nowhere once `b` is
+    # gone: it is given the place where that is in truth.
+    module Directories
+      def chdir(*path)
+        place = Directories.place_of(*path)
+        return super unless place
+        block_given? ? super(place) { yield File.path(*path) } : super(place)
+      end
+
+      # nil if there is none: the error is the original method's.
+      def self.place_of(*path)
+        File.realpath(*path) if path.size == 1
+      rescue SystemCallError, TypeError
+        nil
       end
     end
 
