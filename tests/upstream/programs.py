@@ -34,6 +34,7 @@ require "core_assertions"
 require "envutil"
 # The whole framework, of which this is a part, loads it.
 require "delegate"
+require "tempfile"
 # Files that need it for a few of their tests ask for it as a whole.
 $LOADED_FEATURES << "continuation.rb"
 module Kernel

@@ -43,6 +43,13 @@ module Dormouse
         @seeded
       end
 
+      # Of the code at a place. Cells are not files: what is relative to one is relative to the workspace.
+      def directory_of(place)
+        return File.dirname(place.absolute_path) if place&.absolute_path
+        # Text that was evaluated under the name of a file.
+        place && place.path.include?("/") && !place.path.start_with?("(eval") ? File.dirname(place.path) : "/workspace"
+      end
+
       def install
         refuse_processes
         refuse_threads
@@ -109,18 +116,11 @@ module Dormouse
         Timeouts.check
       end
 
-      # Cells are not files: what is relative to one is relative to the workspace.
       def require_relative(path)
-        from = caller_locations(1, 1).first&.absolute_path
-        require(File.expand_path(path, from ? File.dirname(from) : "/workspace"))
+        require(File.expand_path(path, Builtins.directory_of(caller_locations(1, 1).first)))
       end
 
-      def __dir__
-        from = caller_locations(1, 1).first
-        return File.dirname(from.absolute_path) if from&.absolute_path
-        # Text that was evaluated under the name of a file.
-        from && from.path.include?("/") && !from.path.start_with?("(eval") ? File.dirname(from.path) : "/workspace"
-      end
+      def __dir__ = Builtins.directory_of(caller_locations(1, 1).first)
     end
 
     # The C library keeps the current directory as the text that led there, `/workspace/a/b/..`, which leads nowhere once `b` is
